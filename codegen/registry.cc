@@ -93,11 +93,8 @@ std::string_view builtInRelease() noexcept;
     }
     lists += "};\n";
     entries += fmt::format("    {{{}, k_{}}},\n", literal(name), space);
-    if (release.empty()) release = package.release;
-    if (package.release != release) {
-      throw Error(fmt::format("{}: release {}, but other packages have {}", name, package.release,
-                              release));
-    }
+    // Packages that are gone keep an earlier release; core never goes.
+    if (release.empty() || name == "core/v1") release = package.release;
   }
   source += fmt::format(
       "\nnamespace kube {{\n\nnamespace {{\n{}constexpr ApiPackage kPackages[] = {{\n{}}};\n"

@@ -6,8 +6,9 @@
 //   for (const auto& pod : clients.coreV1().pods("book").list().items)
 //     std::cout << pod.metadata.name << '\n';
 //
-// It includes the stable group-versions of Clientset and SharedInformerFactory. Alpha, beta and
-// retired ones have headers of their own: <kube/client/apps/v1beta1.h>,
+// It includes the stable group-versions of Clientset and SharedInformerFactory, but for
+// storagemigration.k8s.io and metrics.k8s.io. Those, and alpha, beta and retired ones have headers
+// of their own: <kube/client/apps/v1beta1.h>,
 // <kube/cache/apps/v1beta1.h>. A source file that uses one or two groups compiles somewhat faster
 // with just their headers: <kube/client/core/v1.h>.
 #pragma once

@@ -16,6 +16,7 @@
 #include "kube/codec/yaml.h"
 #include "kube/meta/any_object.h"
 #include "kube/meta/unstructured.h"
+#include "kube/meta/v1.h"
 
 namespace kube::cmd {
 
@@ -94,6 +95,24 @@ class VersionChange {
   std::size_t found_ = 0;
 };
 
+// A message of a watch has no kind and apiVersion, only a type and an object.
+bool isWatchEvent(const Value& object) {
+  return object.isObject() && object.asObject().size() == 2 && object["type"].isString() &&
+         object["object"].isObject();
+}
+
+// Decodes a message of a watch in protobuf, whose envelope names no kind. Its object is in
+// protobuf, too, or in JSON.
+AnyObject readWatchEvent(const std::string& input) {
+  metav1::WatchEvent event;
+  decodeProtobuf(TypeOf<metav1::WatchEvent>::info, &event, input);
+  if (const std::string inner(event.object.raw); isProtobuf(inner)) {
+    const AnyObject object = UniversalDeserializer(builtInScheme()).decode(inner);
+    event.object.raw = encodeObject(object, Format::Json);
+  }
+  return AnyObject(event);
+}
+
 // The known kinds: none with --unstructured.
 const Scheme& schemeFor(const ConvertOptions& options) {
   static const Scheme none;
@@ -103,6 +122,7 @@ const Scheme& schemeFor(const ConvertOptions& options) {
 void convertProtobuf(const std::string& input, const ConvertOptions& options,
                      VersionChange& versions, Writer& writer) {
   AnyObject object = [&] {
+    if (openProtobuf(input).kind.empty()) return readWatchEvent(input);
     try {
       return UniversalDeserializer(builtInScheme()).decode(input);
     } catch (const NotRegisteredError& error) {
@@ -132,6 +152,11 @@ AnyObject readObject(const YamlDocument& document, const ConvertOptions& options
   if (!object.object.isObject()) {
     throw DecodeError({.format = "yaml", .line = document.line, .column = document.column},
                       "expected an object, found " + std::string(toString(object.object.type())));
+  }
+  if (!options.unstructured && isWatchEvent(object.object)) {
+    metav1::WatchEvent event;
+    fromUnstructured(TypeOf<metav1::WatchEvent>::info, &event, object);
+    return AnyObject(event);
   }
   return AnyObject(object);
 }

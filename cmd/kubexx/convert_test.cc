@@ -8,6 +8,7 @@
 
 #include "kube/base/error.h"
 #include "kube/codec/protobuf.h"
+#include "kube/meta/v1.h"
 
 namespace kube::cmd {
 namespace {
@@ -80,6 +81,29 @@ TEST(Convert, KindsThatAreNotBuiltInStayAsTheyAre) {
   for (const char* odd : {"apiVersion: a/b/c\nkind: Thing\n", "apiVersion: v1\n", "a: 1\n"}) {
     EXPECT_EQ(run(odd, {}).out, odd) << "what it says of itself does not matter here";
   }
+}
+
+// A message of a watch has no kind, and none in the envelope of protobuf.
+TEST(Convert, WatchEventsInAllFormats) {
+  const std::string yaml =
+      "object:\n  apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\ntype: ADDED\n";
+  const std::string protobuf = run(yaml, {.output = "protobuf"}).out;
+  EXPECT_TRUE(isProtobuf(protobuf));
+  EXPECT_EQ(run(protobuf, {.output = "yaml"}).out, yaml);
+  const std::string json = run(protobuf, {.output = "json"}).out;
+  EXPECT_TRUE(json.starts_with("{\n    \"type\": \"ADDED\",\n    \"object\": {\n")) << json;
+  EXPECT_EQ(run(json, {.output = "protobuf"}).out, protobuf);
+  EXPECT_EQ(run(yaml, {.output = "json"}).out, json);
+}
+
+// A server that speaks protobuf sends the object as protobuf, too.
+TEST(Convert, TheObjectOfAWatchEventInProtobufIsShown) {
+  metav1::WatchEvent event{.type = "MODIFIED"};
+  event.object.raw =
+      run("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", {.output = "protobuf"}).out;
+  const std::string json = run(toProtobuf(event), {.output = "json"}).out;
+  EXPECT_NE(json.find("\"kind\": \"Pod\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"name\": \"a\""), std::string::npos) << json;
 }
 
 TEST(Convert, WritesDocumentsAndListItemsOneByOne) {
@@ -185,12 +209,12 @@ TEST(ConvertToVersion, ErrorsNameTheVersionsAndTheKind) {
                     {.toVersion = "autoscaling/v1"}),
             "in: converting autoscaling/v3 HorizontalPodAutoscaler to autoscaling/v1: its kind is "
             "not built in");
-  const std::string error =
-      errorOf("apiVersion: node.k8s.io/v1alpha1\nkind: RuntimeClass\nspec: {runtimeHandler: x}\n",
-              {.toVersion = "node.k8s.io/v1"});
+  const std::string error = errorOf(
+      "apiVersion: coordination.k8s.io/v1alpha2\nkind: LeaseCandidate\nspec: {strategy: x}\n",
+      {.toVersion = "coordination.k8s.io/v1alpha1"});
   EXPECT_TRUE(
-      error.starts_with("in: converting node.k8s.io/v1alpha1 RuntimeClass to "
-                        "node.k8s.io/v1 RuntimeClass: spec: "))
+      error.starts_with("in: converting coordination.k8s.io/v1alpha2 LeaseCandidate to "
+                        "coordination.k8s.io/v1alpha1 LeaseCandidate: spec.strategy: "))
       << error;
   EXPECT_NE(errorOf(kAutoscaler, {.unstructured = true, .toVersion = "autoscaling/v1"})
                 .find("excludes --unstructured"),

@@ -10,10 +10,12 @@ class Scheme;
 
 namespace kube::detail {
 
-/// Converts HorizontalPodAutoscaler v1 and v2.
+/// Converts HorizontalPodAutoscalers.
 void addAutoscalingConversions(Scheme& scheme);
 /// Converts Deployment and StatefulSet of apps/v1beta1.
 void addAppsConversions(Scheme& scheme);
+/// Converts claims and slices of resource.k8s.io.
+void addResourceConversions(Scheme& scheme);
 /// Converts all other kinds.
 void addOtherConversions(Scheme& scheme);
 

@@ -1,9 +1,12 @@
-// HorizontalPodAutoscalers of autoscaling/v1 and v2.
+// HorizontalPodAutoscalers of autoscaling/v1, v2beta1, v2beta2 and v2.
 //
 // v1 has only a CPU utilisation in percent. The other parts of v2 are stored in annotations: other
 // metrics, their current values and the conditions as v1's types in JSON; and the behavior as the
 // API server's internal type, whose members have no JSON names and so are written with capitals.
 // Annotations that cannot be read are dropped, as in the API server.
+//
+// The metrics of v2beta1 have the form of those that v1 stores, and it stores the behavior as v1
+// does. v2beta2 equals v2, but stores tolerances.
 #include <fmt/core.h>
 
 #include <iterator>
@@ -11,6 +14,8 @@
 
 #include "kube/api/autoscaling/v1.h"
 #include "kube/api/autoscaling/v2.h"
+#include "kube/api/autoscaling/v2beta1.h"
+#include "kube/api/autoscaling/v2beta2.h"
 #include "kube/api/conversions.h"
 #include "kube/base/error.h"
 #include "kube/codec/json.h"
@@ -22,6 +27,26 @@ namespace {
 
 namespace v1 = autoscalingv1;
 namespace v2 = autoscalingv2;
+namespace v2beta1 = autoscalingv2beta1;
+namespace v2beta2 = autoscalingv2beta2;
+
+// The types of metrics in their old form.
+#define KUBE_OLD_METRICS(name, version)                                           \
+  struct name {                                                                   \
+    using ResourceMetricSource = version::ResourceMetricSource;                   \
+    using ContainerResourceMetricSource = version::ContainerResourceMetricSource; \
+    using PodsMetricSource = version::PodsMetricSource;                           \
+    using ObjectMetricSource = version::ObjectMetricSource;                       \
+    using ExternalMetricSource = version::ExternalMetricSource;                   \
+    using ResourceMetricStatus = version::ResourceMetricStatus;                   \
+    using ContainerResourceMetricStatus = version::ContainerResourceMetricStatus; \
+    using PodsMetricStatus = version::PodsMetricStatus;                           \
+    using ObjectMetricStatus = version::ObjectMetricStatus;                       \
+    using ExternalMetricStatus = version::ExternalMetricStatus;                   \
+  }
+KUBE_OLD_METRICS(V1Metrics, v1);
+KUBE_OLD_METRICS(V2beta1Metrics, v2beta1);
+#undef KUBE_OLD_METRICS
 
 constexpr std::string_view kMetrics = "autoscaling.alpha.kubernetes.io/metrics";
 constexpr std::string_view kCurrentMetrics = "autoscaling.alpha.kubernetes.io/current-metrics";
@@ -60,52 +85,59 @@ v2::MetricTarget resourceTarget(const Source& in) {
           .averageUtilization = in.targetAverageUtilization};
 }
 
+template <class Old>
 void addSources(Scheme& scheme) {
-  scheme.addConversion<v2::ResourceMetricSource, v1::ResourceMetricSource>(
-      [](const v2::ResourceMetricSource& in, v1::ResourceMetricSource& out) {
+  scheme.addConversion<v2::ResourceMetricSource, typename Old::ResourceMetricSource>(
+      [](const v2::ResourceMetricSource& in, typename Old::ResourceMetricSource& out) {
         out.name = in.name;
         out.targetAverageUtilization = in.target->averageUtilization;
         out.targetAverageValue = in.target->averageValue;
       });
-  scheme.addConversion<v1::ResourceMetricSource, v2::ResourceMetricSource>(
-      [](const v1::ResourceMetricSource& in, v2::ResourceMetricSource& out) {
+  scheme.addConversion<typename Old::ResourceMetricSource, v2::ResourceMetricSource>(
+      [](const typename Old::ResourceMetricSource& in, v2::ResourceMetricSource& out) {
         out.name = in.name;
         out.target = resourceTarget(in);
       });
-  scheme.addConversion<v2::ContainerResourceMetricSource, v1::ContainerResourceMetricSource>(
-      [](const v2::ContainerResourceMetricSource& in, v1::ContainerResourceMetricSource& out) {
+  scheme.addConversion<v2::ContainerResourceMetricSource,
+                       typename Old::ContainerResourceMetricSource>(
+      [](const v2::ContainerResourceMetricSource& in,
+         typename Old::ContainerResourceMetricSource& out) {
         out.name = in.name;
         out.container = in.container;
         out.targetAverageUtilization = in.target->averageUtilization;
         out.targetAverageValue = in.target->averageValue;
       });
-  scheme.addConversion<v1::ContainerResourceMetricSource, v2::ContainerResourceMetricSource>(
-      [](const v1::ContainerResourceMetricSource& in, v2::ContainerResourceMetricSource& out) {
+  scheme.addConversion<typename Old::ContainerResourceMetricSource,
+                       v2::ContainerResourceMetricSource>(
+      [](const typename Old::ContainerResourceMetricSource& in,
+         v2::ContainerResourceMetricSource& out) {
         out.name = in.name;
         out.container = in.container;
         out.target = resourceTarget(in);
       });
-  scheme.addConversion<v2::PodsMetricSource, v1::PodsMetricSource>(
-      [](const v2::PodsMetricSource& in, v1::PodsMetricSource& out) {
+  scheme.addConversion<v2::PodsMetricSource, typename Old::PodsMetricSource>(
+      [](const v2::PodsMetricSource& in, typename Old::PodsMetricSource& out) {
         out.metricName = in.metric->name;
         out.selector = in.metric->selector;
         out.targetAverageValue = in.target->averageValue.value_or(Quantity());
       });
-  scheme.addConversion<v1::PodsMetricSource, v2::PodsMetricSource>(
-      [](const v1::PodsMetricSource& in, v2::PodsMetricSource& out) {
+  scheme.addConversion<typename Old::PodsMetricSource, v2::PodsMetricSource>(
+      [](const typename Old::PodsMetricSource& in, v2::PodsMetricSource& out) {
         out.metric = metric(in.metricName, in.selector);
         out.target = v2::MetricTarget{.type = kAverageValue, .averageValue = in.targetAverageValue};
       });
-  scheme.addConversion<v2::ObjectMetricSource, v1::ObjectMetricSource>(
-      [](const v2::ObjectMetricSource& in, v1::ObjectMetricSource& out, ConversionScope& scope) {
+  scheme.addConversion<v2::ObjectMetricSource, typename Old::ObjectMetricSource>(
+      [](const v2::ObjectMetricSource& in, typename Old::ObjectMetricSource& out,
+         ConversionScope& scope) {
         scope.convert(in.describedObject, out.target);
         out.metricName = in.metric->name;
         out.selector = in.metric->selector;
         out.targetValue = in.target->value.value_or(Quantity());
         out.averageValue = in.target->averageValue;
       });
-  scheme.addConversion<v1::ObjectMetricSource, v2::ObjectMetricSource>(
-      [](const v1::ObjectMetricSource& in, v2::ObjectMetricSource& out, ConversionScope& scope) {
+  scheme.addConversion<typename Old::ObjectMetricSource, v2::ObjectMetricSource>(
+      [](const typename Old::ObjectMetricSource& in, v2::ObjectMetricSource& out,
+         ConversionScope& scope) {
         scope.convert(in.target, out.describedObject);
         out.metric = metric(in.metricName, in.selector);
         v2::MetricTarget target{.type = in.averageValue ? kAverageValue : kValue,
@@ -114,15 +146,15 @@ void addSources(Scheme& scheme) {
         if (!in.averageValue || !in.targetValue.isZero()) target.value = in.targetValue;
         out.target = std::move(target);
       });
-  scheme.addConversion<v2::ExternalMetricSource, v1::ExternalMetricSource>(
-      [](const v2::ExternalMetricSource& in, v1::ExternalMetricSource& out) {
+  scheme.addConversion<v2::ExternalMetricSource, typename Old::ExternalMetricSource>(
+      [](const v2::ExternalMetricSource& in, typename Old::ExternalMetricSource& out) {
         out.metricName = in.metric->name;
         out.metricSelector = in.metric->selector;
         out.targetValue = in.target->value;
         out.targetAverageValue = in.target->averageValue;
       });
-  scheme.addConversion<v1::ExternalMetricSource, v2::ExternalMetricSource>(
-      [](const v1::ExternalMetricSource& in, v2::ExternalMetricSource& out) {
+  scheme.addConversion<typename Old::ExternalMetricSource, v2::ExternalMetricSource>(
+      [](const typename Old::ExternalMetricSource& in, v2::ExternalMetricSource& out) {
         out.metric = metric(in.metricName, in.metricSelector);
         out.target = v2::MetricTarget{.type = in.targetValue ? kValue : kAverageValue,
                                       .value = in.targetValue,
@@ -130,68 +162,75 @@ void addSources(Scheme& scheme) {
       });
 }
 
+template <class Old>
 void addStatuses(Scheme& scheme) {
-  scheme.addConversion<v2::ResourceMetricStatus, v1::ResourceMetricStatus>(
-      [](const v2::ResourceMetricStatus& in, v1::ResourceMetricStatus& out) {
+  scheme.addConversion<v2::ResourceMetricStatus, typename Old::ResourceMetricStatus>(
+      [](const v2::ResourceMetricStatus& in, typename Old::ResourceMetricStatus& out) {
         out.name = in.name;
         out.currentAverageUtilization = in.current->averageUtilization;
         out.currentAverageValue = in.current->averageValue.value_or(Quantity());
       });
-  scheme.addConversion<v1::ResourceMetricStatus, v2::ResourceMetricStatus>(
-      [](const v1::ResourceMetricStatus& in, v2::ResourceMetricStatus& out) {
+  scheme.addConversion<typename Old::ResourceMetricStatus, v2::ResourceMetricStatus>(
+      [](const typename Old::ResourceMetricStatus& in, v2::ResourceMetricStatus& out) {
         out.name = in.name;
         out.current = v2::MetricValueStatus{.averageValue = in.currentAverageValue,
                                             .averageUtilization = in.currentAverageUtilization};
       });
-  scheme.addConversion<v2::ContainerResourceMetricStatus, v1::ContainerResourceMetricStatus>(
-      [](const v2::ContainerResourceMetricStatus& in, v1::ContainerResourceMetricStatus& out) {
+  scheme.addConversion<v2::ContainerResourceMetricStatus,
+                       typename Old::ContainerResourceMetricStatus>(
+      [](const v2::ContainerResourceMetricStatus& in,
+         typename Old::ContainerResourceMetricStatus& out) {
         out.name = in.name;
         out.container = in.container;
         out.currentAverageUtilization = in.current->averageUtilization;
         out.currentAverageValue = in.current->averageValue.value_or(Quantity());
       });
-  scheme.addConversion<v1::ContainerResourceMetricStatus, v2::ContainerResourceMetricStatus>(
-      [](const v1::ContainerResourceMetricStatus& in, v2::ContainerResourceMetricStatus& out) {
+  scheme.addConversion<typename Old::ContainerResourceMetricStatus,
+                       v2::ContainerResourceMetricStatus>(
+      [](const typename Old::ContainerResourceMetricStatus& in,
+         v2::ContainerResourceMetricStatus& out) {
         out.name = in.name;
         out.container = in.container;
         out.current = v2::MetricValueStatus{.averageValue = in.currentAverageValue,
                                             .averageUtilization = in.currentAverageUtilization};
       });
-  scheme.addConversion<v2::PodsMetricStatus, v1::PodsMetricStatus>(
-      [](const v2::PodsMetricStatus& in, v1::PodsMetricStatus& out) {
+  scheme.addConversion<v2::PodsMetricStatus, typename Old::PodsMetricStatus>(
+      [](const v2::PodsMetricStatus& in, typename Old::PodsMetricStatus& out) {
         out.metricName = in.metric->name;
         out.selector = in.metric->selector;
         out.currentAverageValue = in.current->averageValue.value_or(Quantity());
       });
-  scheme.addConversion<v1::PodsMetricStatus, v2::PodsMetricStatus>(
-      [](const v1::PodsMetricStatus& in, v2::PodsMetricStatus& out) {
+  scheme.addConversion<typename Old::PodsMetricStatus, v2::PodsMetricStatus>(
+      [](const typename Old::PodsMetricStatus& in, v2::PodsMetricStatus& out) {
         out.metric = metric(in.metricName, in.selector);
         out.current = v2::MetricValueStatus{.averageValue = in.currentAverageValue};
       });
-  scheme.addConversion<v2::ObjectMetricStatus, v1::ObjectMetricStatus>(
-      [](const v2::ObjectMetricStatus& in, v1::ObjectMetricStatus& out, ConversionScope& scope) {
+  scheme.addConversion<v2::ObjectMetricStatus, typename Old::ObjectMetricStatus>(
+      [](const v2::ObjectMetricStatus& in, typename Old::ObjectMetricStatus& out,
+         ConversionScope& scope) {
         scope.convert(in.describedObject, out.target);
         out.metricName = in.metric->name;
         out.selector = in.metric->selector;
         out.currentValue = in.current->value.value_or(Quantity());
         out.averageValue = in.current->averageValue;
       });
-  scheme.addConversion<v1::ObjectMetricStatus, v2::ObjectMetricStatus>(
-      [](const v1::ObjectMetricStatus& in, v2::ObjectMetricStatus& out, ConversionScope& scope) {
+  scheme.addConversion<typename Old::ObjectMetricStatus, v2::ObjectMetricStatus>(
+      [](const typename Old::ObjectMetricStatus& in, v2::ObjectMetricStatus& out,
+         ConversionScope& scope) {
         scope.convert(in.target, out.describedObject);
         out.metric = metric(in.metricName, in.selector);
         out.current =
             v2::MetricValueStatus{.value = in.currentValue, .averageValue = in.averageValue};
       });
-  scheme.addConversion<v2::ExternalMetricStatus, v1::ExternalMetricStatus>(
-      [](const v2::ExternalMetricStatus& in, v1::ExternalMetricStatus& out) {
+  scheme.addConversion<v2::ExternalMetricStatus, typename Old::ExternalMetricStatus>(
+      [](const v2::ExternalMetricStatus& in, typename Old::ExternalMetricStatus& out) {
         out.metricName = in.metric->name;
         out.metricSelector = in.metric->selector;
         out.currentValue = in.current->value.value_or(Quantity());
         out.currentAverageValue = in.current->averageValue;
       });
-  scheme.addConversion<v1::ExternalMetricStatus, v2::ExternalMetricStatus>(
-      [](const v1::ExternalMetricStatus& in, v2::ExternalMetricStatus& out) {
+  scheme.addConversion<typename Old::ExternalMetricStatus, v2::ExternalMetricStatus>(
+      [](const typename Old::ExternalMetricStatus& in, v2::ExternalMetricStatus& out) {
         out.metric = metric(in.metricName, in.metricSelector);
         out.current =
             v2::MetricValueStatus{.value = in.currentValue, .averageValue = in.currentAverageValue};
@@ -379,14 +418,64 @@ void toV2(const v1::HorizontalPodAutoscaler& in, v2::HorizontalPodAutoscaler& ou
   dropAnnotations(out.metadata);
 }
 
+void toV2beta1(const v2::HorizontalPodAutoscaler& in, v2beta1::HorizontalPodAutoscaler& out,
+               ConversionScope& scope) {
+  scope.defaultConvert(in, out, {.handled = {"spec.behavior"}});
+  dropAnnotations(out.metadata);
+  if (in.spec->behavior) {
+    out.metadata.annotations[kBehavior] = behaviorJson(*in.spec->behavior);
+  }
+}
+
+void fromV2beta1(const v2beta1::HorizontalPodAutoscaler& in, v2::HorizontalPodAutoscaler& out,
+                 ConversionScope& scope) {
+  scope.defaultConvert(in, out);
+  if (auto behavior = readBehavior(in.metadata.annotations[kBehavior])) {
+    out.spec->behavior = *std::move(behavior);
+  }
+  dropAnnotations(out.metadata);
+}
+
+void toV2beta2(const v2::HorizontalPodAutoscaler& in, v2beta2::HorizontalPodAutoscaler& out,
+               ConversionScope& scope) {
+  scope.defaultConvert(
+      in, out,
+      {.handled = {"spec.behavior.scaleUp.tolerance", "spec.behavior.scaleDown.tolerance"}});
+  dropAnnotations(out.metadata);
+  const auto store = [&](std::string_view key, const v2::HPAScalingRules& rules) {
+    if (rules.tolerance) out.metadata.annotations[key] = rules.tolerance->text();
+  };
+  store(kScaleUpTolerance, *in.spec->behavior->scaleUp);
+  store(kScaleDownTolerance, *in.spec->behavior->scaleDown);
+}
+
+void fromV2beta2(const v2beta2::HorizontalPodAutoscaler& in, v2::HorizontalPodAutoscaler& out,
+                 ConversionScope& scope) {
+  scope.defaultConvert(in, out);
+  const auto read = [&](std::string_view key) -> std::optional<Quantity> {
+    const String& text = in.metadata.annotations[key];
+    if (text.empty()) return std::nullopt;
+    return Quantity(text);
+  };
+  if (const auto up = read(kScaleUpTolerance)) out.spec->behavior->scaleUp->tolerance = up;
+  if (const auto down = read(kScaleDownTolerance)) out.spec->behavior->scaleDown->tolerance = down;
+  dropAnnotations(out.metadata);
+}
+
 }  // namespace
 
 void addAutoscalingConversions(Scheme& scheme) {
   scheme.setHub({"autoscaling", "HorizontalPodAutoscaler"}, "v2");
-  addSources(scheme);
-  addStatuses(scheme);
+  addSources<V1Metrics>(scheme);
+  addStatuses<V1Metrics>(scheme);
+  addSources<V2beta1Metrics>(scheme);
+  addStatuses<V2beta1Metrics>(scheme);
   scheme.addConversion<v2::HorizontalPodAutoscaler, v1::HorizontalPodAutoscaler>(toV1);
   scheme.addConversion<v1::HorizontalPodAutoscaler, v2::HorizontalPodAutoscaler>(toV2);
+  scheme.addConversion<v2::HorizontalPodAutoscaler, v2beta1::HorizontalPodAutoscaler>(toV2beta1);
+  scheme.addConversion<v2beta1::HorizontalPodAutoscaler, v2::HorizontalPodAutoscaler>(fromV2beta1);
+  scheme.addConversion<v2::HorizontalPodAutoscaler, v2beta2::HorizontalPodAutoscaler>(toV2beta2);
+  scheme.addConversion<v2beta2::HorizontalPodAutoscaler, v2::HorizontalPodAutoscaler>(fromV2beta2);
 }
 
 }  // namespace kube::detail

@@ -9,13 +9,19 @@
 #include "kube/api/certificates/v1beta1.h"
 #include "kube/api/conversions.h"
 #include "kube/api/core/v1.h"
+#include "kube/api/discovery/v1.h"
+#include "kube/api/discovery/v1alpha1.h"
+#include "kube/api/discovery/v1beta1.h"
 #include "kube/api/events/v1.h"
 #include "kube/api/flowcontrol/v1.h"
+#include "kube/api/flowcontrol/v1alpha1.h"
 #include "kube/api/flowcontrol/v1beta1.h"
 #include "kube/api/flowcontrol/v1beta2.h"
 #include "kube/api/flowcontrol/v1beta3.h"
 #include "kube/api/networking/v1.h"
 #include "kube/api/networking/v1beta1.h"
+#include "kube/api/node/v1.h"
+#include "kube/api/node/v1alpha1.h"
 #include "kube/api/policy/v1.h"
 #include "kube/api/policy/v1beta1.h"
 #include "kube/api/rbac/v1.h"
@@ -143,7 +149,7 @@ void addIngresses(Scheme& scheme) {
 constexpr std::string_view kZeroIsMeant =
     "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
 
-// v1beta1 and v1beta2 use another name for the shares, and cannot express 0.
+// v1alpha1, v1beta1 and v1beta2 use another name for the shares, and cannot express 0.
 template <class Old>
 void addAssuredShares(Scheme& scheme) {
   using V1 = flowcontrolv1::LimitedPriorityLevelConfiguration;
@@ -168,6 +174,7 @@ void addPriorityLevels(Scheme& scheme) {
   namespace v1 = flowcontrolv1;
   namespace v1beta3 = flowcontrolv1beta3;
   scheme.setHub({"flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"}, "v1");
+  addAssuredShares<flowcontrolv1alpha1::LimitedPriorityLevelConfiguration>(scheme);
   addAssuredShares<flowcontrolv1beta1::LimitedPriorityLevelConfiguration>(scheme);
   addAssuredShares<flowcontrolv1beta2::LimitedPriorityLevelConfiguration>(scheme);
   scheme.addConversion<v1beta3::PriorityLevelConfiguration, v1::PriorityLevelConfiguration>(
@@ -286,6 +293,56 @@ void addEvents(Scheme& scheme) {
   });
 }
 
+constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+constexpr std::string_view kHostname = "kubernetes.io/hostname";
+
+// Before v1, an endpoint's zone was an entry of its topology. The node's name is there, too, and
+// may differ from the field.
+template <class Old>
+void addEndpoints(Scheme& scheme) {
+  scheme.addConversion<Old, discoveryv1::Endpoint>([](const Old& in, discoveryv1::Endpoint& out,
+                                                      ConversionScope& scope) {
+    scope.defaultConvert(in, out, {.handled = {"topology"}});
+    Map<String> topology = in.topology;
+    if (topology.contains(kZone)) out.zone = in.topology[kZone];
+    topology.erase(kZone);
+    if (out.nodeName && topology.contains(kHostname) && in.topology[kHostname] == *out.nodeName) {
+      topology.erase(kHostname);
+    }
+    out.deprecatedTopology = topology;
+  });
+  scheme.addConversion<discoveryv1::Endpoint, Old>(
+      [](const discoveryv1::Endpoint& in, Old& out, ConversionScope& scope) {
+        scope.defaultConvert(in, out, {.handled = {"zone", "deprecatedTopology"}});
+        out.topology = in.deprecatedTopology;
+        if (in.zone) out.topology.insert_or_assign(kZone, *in.zone);
+        if (in.nodeName && !in.deprecatedTopology.contains(kHostname)) {
+          out.topology.insert_or_assign(kHostname, *in.nodeName);
+        }
+      });
+}
+
+// v1alpha1 has a spec, the other versions have not.
+void addRuntimeClasses(Scheme& scheme) {
+  namespace v1 = nodev1;
+  namespace v1alpha1 = nodev1alpha1;
+  scheme.setHub({"node.k8s.io", "RuntimeClass"}, "v1");
+  scheme.addConversion<v1alpha1::RuntimeClass, v1::RuntimeClass>(
+      [](const v1alpha1::RuntimeClass& in, v1::RuntimeClass& out, ConversionScope& scope) {
+        out.metadata = in.metadata;
+        out.handler = in.spec->runtimeHandler;
+        scope.convert(in.spec->overhead, out.overhead);
+        scope.convert(in.spec->scheduling, out.scheduling);
+      });
+  scheme.addConversion<v1::RuntimeClass, v1alpha1::RuntimeClass>(
+      [](const v1::RuntimeClass& in, v1alpha1::RuntimeClass& out, ConversionScope& scope) {
+        out.metadata = in.metadata;
+        out.spec->runtimeHandler = in.handler;
+        scope.convert(in.overhead, out.spec->overhead);
+        scope.convert(in.scheduling, out.spec->scheduling);
+      });
+}
+
 // The versions use equal names with different meanings: v1beta1 has a schema for all versions and
 // keeps unknown fields, v1 has a schema for each version and drops unknown fields.
 void refuseDefinitions(Scheme& scheme) {
@@ -312,6 +369,10 @@ void addOtherConversions(Scheme& scheme) {
   addSubjects<rbacv1alpha1::Subject, rbacv1beta1::Subject>(scheme);
   addSigningRequests(scheme);
   addEvents(scheme);
+  scheme.setHub({"discovery.k8s.io", "EndpointSlice"}, "v1");
+  addEndpoints<discoveryv1alpha1::Endpoint>(scheme);
+  addEndpoints<discoveryv1beta1::Endpoint>(scheme);
+  addRuntimeClasses(scheme);
   refuseDefinitions(scheme);
 }
 

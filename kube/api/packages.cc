@@ -23,30 +23,39 @@
 #include "kube/api/authorization/v1beta1.h"
 #include "kube/api/autoscaling/v1.h"
 #include "kube/api/autoscaling/v2.h"
+#include "kube/api/autoscaling/v2beta1.h"
+#include "kube/api/autoscaling/v2beta2.h"
 #include "kube/api/batch/v1.h"
 #include "kube/api/batch/v1beta1.h"
+#include "kube/api/batch/v2alpha1.h"
 #include "kube/api/certificates/v1.h"
 #include "kube/api/certificates/v1alpha1.h"
 #include "kube/api/certificates/v1beta1.h"
 #include "kube/api/coordination/v1.h"
+#include "kube/api/coordination/v1alpha1.h"
 #include "kube/api/coordination/v1alpha2.h"
 #include "kube/api/coordination/v1beta1.h"
 #include "kube/api/core/v1.h"
 #include "kube/api/discovery/v1.h"
+#include "kube/api/discovery/v1alpha1.h"
 #include "kube/api/discovery/v1beta1.h"
 #include "kube/api/events/v1.h"
 #include "kube/api/events/v1beta1.h"
 #include "kube/api/extensions/v1beta1.h"
 #include "kube/api/flowcontrol/v1.h"
+#include "kube/api/flowcontrol/v1alpha1.h"
 #include "kube/api/flowcontrol/v1beta1.h"
 #include "kube/api/flowcontrol/v1beta2.h"
 #include "kube/api/flowcontrol/v1beta3.h"
 #include "kube/api/imagepolicy/v1alpha1.h"
+#include "kube/api/lifecycle/v1alpha1.h"
 #include "kube/meta/v1.h"
 #include "kube/meta/v1beta1.h"
+#include "kube/api/metrics/v1.h"
 #include "kube/api/metrics/v1alpha1.h"
 #include "kube/api/metrics/v1beta1.h"
 #include "kube/api/networking/v1.h"
+#include "kube/api/networking/v1alpha1.h"
 #include "kube/api/networking/v1beta1.h"
 #include "kube/api/node/v1.h"
 #include "kube/api/node/v1alpha1.h"
@@ -57,15 +66,21 @@
 #include "kube/api/rbac/v1alpha1.h"
 #include "kube/api/rbac/v1beta1.h"
 #include "kube/api/resource/v1.h"
+#include "kube/api/resource/v1alpha1.h"
+#include "kube/api/resource/v1alpha2.h"
 #include "kube/api/resource/v1alpha3.h"
 #include "kube/api/resource/v1beta1.h"
 #include "kube/api/resource/v1beta2.h"
 #include "kube/api/scheduling/v1.h"
+#include "kube/api/scheduling/v1alpha1.h"
 #include "kube/api/scheduling/v1alpha2.h"
+#include "kube/api/scheduling/v1alpha3.h"
 #include "kube/api/scheduling/v1beta1.h"
 #include "kube/api/storage/v1.h"
 #include "kube/api/storage/v1alpha1.h"
 #include "kube/api/storage/v1beta1.h"
+#include "kube/api/storagemigration/v1.h"
+#include "kube/api/storagemigration/v1alpha1.h"
 #include "kube/api/storagemigration/v1beta1.h"
 
 namespace kube {
@@ -473,6 +488,52 @@ constexpr const TypeInfo* k_autoscalingv2[] = {
     &TypeOf<autoscalingv2::ResourceMetricSource>::info,
     &TypeOf<autoscalingv2::ResourceMetricStatus>::info,
 };
+constexpr const TypeInfo* k_autoscalingv2beta1[] = {
+    &TypeOf<autoscalingv2beta1::ContainerResourceMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::ContainerResourceMetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::CrossVersionObjectReference>::info,
+    &TypeOf<autoscalingv2beta1::ExternalMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::ExternalMetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscaler>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerCondition>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerList>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerSpec>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerStatus>::info,
+    &TypeOf<autoscalingv2beta1::MetricSpec>::info,
+    &TypeOf<autoscalingv2beta1::MetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::ObjectMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::ObjectMetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::PodsMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::PodsMetricStatus>::info,
+    &TypeOf<autoscalingv2beta1::ResourceMetricSource>::info,
+    &TypeOf<autoscalingv2beta1::ResourceMetricStatus>::info,
+};
+constexpr const TypeInfo* k_autoscalingv2beta2[] = {
+    &TypeOf<autoscalingv2beta2::ContainerResourceMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::ContainerResourceMetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::CrossVersionObjectReference>::info,
+    &TypeOf<autoscalingv2beta2::ExternalMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::ExternalMetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::HPAScalingPolicy>::info,
+    &TypeOf<autoscalingv2beta2::HPAScalingRules>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscaler>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerBehavior>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerCondition>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerList>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerSpec>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerStatus>::info,
+    &TypeOf<autoscalingv2beta2::MetricIdentifier>::info,
+    &TypeOf<autoscalingv2beta2::MetricSpec>::info,
+    &TypeOf<autoscalingv2beta2::MetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::MetricTarget>::info,
+    &TypeOf<autoscalingv2beta2::MetricValueStatus>::info,
+    &TypeOf<autoscalingv2beta2::ObjectMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::ObjectMetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::PodsMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::PodsMetricStatus>::info,
+    &TypeOf<autoscalingv2beta2::ResourceMetricSource>::info,
+    &TypeOf<autoscalingv2beta2::ResourceMetricStatus>::info,
+};
 constexpr const TypeInfo* k_batchv1[] = {
     &TypeOf<batchv1::CronJob>::info,
     &TypeOf<batchv1::CronJobList>::info,
@@ -481,6 +542,7 @@ constexpr const TypeInfo* k_batchv1[] = {
     &TypeOf<batchv1::Job>::info,
     &TypeOf<batchv1::JobCondition>::info,
     &TypeOf<batchv1::JobList>::info,
+    &TypeOf<batchv1::JobSchedulingConfiguration>::info,
     &TypeOf<batchv1::JobSpec>::info,
     &TypeOf<batchv1::JobStatus>::info,
     &TypeOf<batchv1::JobTemplateSpec>::info,
@@ -497,7 +559,16 @@ constexpr const TypeInfo* k_batchv1beta1[] = {
     &TypeOf<batchv1beta1::CronJobList>::info,
     &TypeOf<batchv1beta1::CronJobSpec>::info,
     &TypeOf<batchv1beta1::CronJobStatus>::info,
+    &TypeOf<batchv1beta1::JobTemplate>::info,
     &TypeOf<batchv1beta1::JobTemplateSpec>::info,
+};
+constexpr const TypeInfo* k_batchv2alpha1[] = {
+    &TypeOf<batchv2alpha1::CronJob>::info,
+    &TypeOf<batchv2alpha1::CronJobList>::info,
+    &TypeOf<batchv2alpha1::CronJobSpec>::info,
+    &TypeOf<batchv2alpha1::CronJobStatus>::info,
+    &TypeOf<batchv2alpha1::JobTemplate>::info,
+    &TypeOf<batchv2alpha1::JobTemplateSpec>::info,
 };
 constexpr const TypeInfo* k_certificatesv1[] = {
     &TypeOf<certificatesv1::CertificateSigningRequest>::info,
@@ -505,11 +576,22 @@ constexpr const TypeInfo* k_certificatesv1[] = {
     &TypeOf<certificatesv1::CertificateSigningRequestList>::info,
     &TypeOf<certificatesv1::CertificateSigningRequestSpec>::info,
     &TypeOf<certificatesv1::CertificateSigningRequestStatus>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundle>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundleList>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundleSpec>::info,
+    &TypeOf<certificatesv1::PodCertificateRequest>::info,
+    &TypeOf<certificatesv1::PodCertificateRequestList>::info,
+    &TypeOf<certificatesv1::PodCertificateRequestSpec>::info,
+    &TypeOf<certificatesv1::PodCertificateRequestStatus>::info,
 };
 constexpr const TypeInfo* k_certificatesv1alpha1[] = {
     &TypeOf<certificatesv1alpha1::ClusterTrustBundle>::info,
     &TypeOf<certificatesv1alpha1::ClusterTrustBundleList>::info,
     &TypeOf<certificatesv1alpha1::ClusterTrustBundleSpec>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequest>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequestList>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequestSpec>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequestStatus>::info,
 };
 constexpr const TypeInfo* k_certificatesv1beta1[] = {
     &TypeOf<certificatesv1beta1::CertificateSigningRequest>::info,
@@ -529,6 +611,11 @@ constexpr const TypeInfo* k_coordinationv1[] = {
     &TypeOf<coordinationv1::Lease>::info,
     &TypeOf<coordinationv1::LeaseList>::info,
     &TypeOf<coordinationv1::LeaseSpec>::info,
+};
+constexpr const TypeInfo* k_coordinationv1alpha1[] = {
+    &TypeOf<coordinationv1alpha1::LeaseCandidate>::info,
+    &TypeOf<coordinationv1alpha1::LeaseCandidateList>::info,
+    &TypeOf<coordinationv1alpha1::LeaseCandidateSpec>::info,
 };
 constexpr const TypeInfo* k_coordinationv1alpha2[] = {
     &TypeOf<coordinationv1alpha2::LeaseCandidate>::info,
@@ -600,11 +687,13 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::EnvVarSource>::info,
     &TypeOf<corev1::EphemeralContainer>::info,
     &TypeOf<corev1::EphemeralContainerCommon>::info,
+    &TypeOf<corev1::EphemeralContainers>::info,
     &TypeOf<corev1::EphemeralVolumeSource>::info,
     &TypeOf<corev1::Event>::info,
     &TypeOf<corev1::EventList>::info,
     &TypeOf<corev1::EventSeries>::info,
     &TypeOf<corev1::EventSource>::info,
+    &TypeOf<corev1::EvictionResponder>::info,
     &TypeOf<corev1::ExecAction>::info,
     &TypeOf<corev1::FCVolumeSource>::info,
     &TypeOf<corev1::FileKeySelector>::info,
@@ -648,6 +737,8 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::Node>::info,
     &TypeOf<corev1::NodeAddress>::info,
     &TypeOf<corev1::NodeAffinity>::info,
+    &TypeOf<corev1::NodeAllocatableMappedResources>::info,
+    &TypeOf<corev1::NodeAllocatableOverheadResources>::info,
     &TypeOf<corev1::NodeAllocatableResourceClaimStatus>::info,
     &TypeOf<corev1::NodeCondition>::info,
     &TypeOf<corev1::NodeConfigSource>::info,
@@ -655,6 +746,7 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::NodeDaemonEndpoints>::info,
     &TypeOf<corev1::NodeFeatures>::info,
     &TypeOf<corev1::NodeList>::info,
+    &TypeOf<corev1::NodePodPreemptionPolicy>::info,
     &TypeOf<corev1::NodeProxyOptions>::info,
     &TypeOf<corev1::NodeRuntimeHandler>::info,
     &TypeOf<corev1::NodeRuntimeHandlerFeatures>::info,
@@ -710,6 +802,7 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::PodTemplate>::info,
     &TypeOf<corev1::PodTemplateList>::info,
     &TypeOf<corev1::PodTemplateSpec>::info,
+    &TypeOf<corev1::PodVolumeHealth>::info,
     &TypeOf<corev1::PortStatus>::info,
     &TypeOf<corev1::PortworxVolumeSource>::info,
     &TypeOf<corev1::Preconditions>::info,
@@ -775,6 +868,8 @@ constexpr const TypeInfo* k_corev1[] = {
     &TypeOf<corev1::TypedObjectReference>::info,
     &TypeOf<corev1::Volume>::info,
     &TypeOf<corev1::VolumeDevice>::info,
+    &TypeOf<corev1::VolumeHealthCondition>::info,
+    &TypeOf<corev1::VolumeHealthStatus>::info,
     &TypeOf<corev1::VolumeMount>::info,
     &TypeOf<corev1::VolumeMountStatus>::info,
     &TypeOf<corev1::VolumeNodeAffinity>::info,
@@ -795,6 +890,13 @@ constexpr const TypeInfo* k_discoveryv1[] = {
     &TypeOf<discoveryv1::EndpointSliceList>::info,
     &TypeOf<discoveryv1::ForNode>::info,
     &TypeOf<discoveryv1::ForZone>::info,
+};
+constexpr const TypeInfo* k_discoveryv1alpha1[] = {
+    &TypeOf<discoveryv1alpha1::Endpoint>::info,
+    &TypeOf<discoveryv1alpha1::EndpointConditions>::info,
+    &TypeOf<discoveryv1alpha1::EndpointPort>::info,
+    &TypeOf<discoveryv1alpha1::EndpointSlice>::info,
+    &TypeOf<discoveryv1alpha1::EndpointSliceList>::info,
 };
 constexpr const TypeInfo* k_discoveryv1beta1[] = {
     &TypeOf<discoveryv1beta1::Endpoint>::info,
@@ -817,6 +919,9 @@ constexpr const TypeInfo* k_eventsv1beta1[] = {
     &TypeOf<eventsv1beta1::EventSeries>::info,
 };
 constexpr const TypeInfo* k_extensionsv1beta1[] = {
+    &TypeOf<extensionsv1beta1::AllowedCSIDriver>::info,
+    &TypeOf<extensionsv1beta1::AllowedFlexVolume>::info,
+    &TypeOf<extensionsv1beta1::AllowedHostPath>::info,
     &TypeOf<extensionsv1beta1::DaemonSet>::info,
     &TypeOf<extensionsv1beta1::DaemonSetCondition>::info,
     &TypeOf<extensionsv1beta1::DaemonSetList>::info,
@@ -830,8 +935,11 @@ constexpr const TypeInfo* k_extensionsv1beta1[] = {
     &TypeOf<extensionsv1beta1::DeploymentSpec>::info,
     &TypeOf<extensionsv1beta1::DeploymentStatus>::info,
     &TypeOf<extensionsv1beta1::DeploymentStrategy>::info,
+    &TypeOf<extensionsv1beta1::FSGroupStrategyOptions>::info,
     &TypeOf<extensionsv1beta1::HTTPIngressPath>::info,
     &TypeOf<extensionsv1beta1::HTTPIngressRuleValue>::info,
+    &TypeOf<extensionsv1beta1::HostPortRange>::info,
+    &TypeOf<extensionsv1beta1::IDRange>::info,
     &TypeOf<extensionsv1beta1::IPBlock>::info,
     &TypeOf<extensionsv1beta1::Ingress>::info,
     &TypeOf<extensionsv1beta1::IngressBackend>::info,
@@ -851,6 +959,9 @@ constexpr const TypeInfo* k_extensionsv1beta1[] = {
     &TypeOf<extensionsv1beta1::NetworkPolicyPeer>::info,
     &TypeOf<extensionsv1beta1::NetworkPolicyPort>::info,
     &TypeOf<extensionsv1beta1::NetworkPolicySpec>::info,
+    &TypeOf<extensionsv1beta1::PodSecurityPolicy>::info,
+    &TypeOf<extensionsv1beta1::PodSecurityPolicyList>::info,
+    &TypeOf<extensionsv1beta1::PodSecurityPolicySpec>::info,
     &TypeOf<extensionsv1beta1::ReplicaSet>::info,
     &TypeOf<extensionsv1beta1::ReplicaSetCondition>::info,
     &TypeOf<extensionsv1beta1::ReplicaSetList>::info,
@@ -859,9 +970,14 @@ constexpr const TypeInfo* k_extensionsv1beta1[] = {
     &TypeOf<extensionsv1beta1::RollbackConfig>::info,
     &TypeOf<extensionsv1beta1::RollingUpdateDaemonSet>::info,
     &TypeOf<extensionsv1beta1::RollingUpdateDeployment>::info,
+    &TypeOf<extensionsv1beta1::RunAsGroupStrategyOptions>::info,
+    &TypeOf<extensionsv1beta1::RunAsUserStrategyOptions>::info,
+    &TypeOf<extensionsv1beta1::RuntimeClassStrategyOptions>::info,
+    &TypeOf<extensionsv1beta1::SELinuxStrategyOptions>::info,
     &TypeOf<extensionsv1beta1::Scale>::info,
     &TypeOf<extensionsv1beta1::ScaleSpec>::info,
     &TypeOf<extensionsv1beta1::ScaleStatus>::info,
+    &TypeOf<extensionsv1beta1::SupplementalGroupsStrategyOptions>::info,
 };
 constexpr const TypeInfo* k_flowcontrolv1[] = {
     &TypeOf<flowcontrolv1::ExemptPriorityLevelConfiguration>::info,
@@ -887,6 +1003,31 @@ constexpr const TypeInfo* k_flowcontrolv1[] = {
     &TypeOf<flowcontrolv1::ServiceAccountSubject>::info,
     &TypeOf<flowcontrolv1::Subject>::info,
     &TypeOf<flowcontrolv1::UserSubject>::info,
+};
+constexpr const TypeInfo* k_flowcontrolv1alpha1[] = {
+    &TypeOf<flowcontrolv1alpha1::ExemptPriorityLevelConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowDistinguisherMethod>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchema>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaCondition>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaList>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaSpec>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaStatus>::info,
+    &TypeOf<flowcontrolv1alpha1::GroupSubject>::info,
+    &TypeOf<flowcontrolv1alpha1::LimitResponse>::info,
+    &TypeOf<flowcontrolv1alpha1::LimitedPriorityLevelConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::NonResourcePolicyRule>::info,
+    &TypeOf<flowcontrolv1alpha1::PolicyRulesWithSubjects>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationCondition>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationList>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationReference>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationSpec>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationStatus>::info,
+    &TypeOf<flowcontrolv1alpha1::QueuingConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::ResourcePolicyRule>::info,
+    &TypeOf<flowcontrolv1alpha1::ServiceAccountSubject>::info,
+    &TypeOf<flowcontrolv1alpha1::Subject>::info,
+    &TypeOf<flowcontrolv1alpha1::UserSubject>::info,
 };
 constexpr const TypeInfo* k_flowcontrolv1beta1[] = {
     &TypeOf<flowcontrolv1beta1::ExemptPriorityLevelConfiguration>::info,
@@ -969,6 +1110,23 @@ constexpr const TypeInfo* k_imagepolicyv1alpha1[] = {
     &TypeOf<imagepolicyv1alpha1::ImageReviewSpec>::info,
     &TypeOf<imagepolicyv1alpha1::ImageReviewStatus>::info,
 };
+constexpr const TypeInfo* k_lifecyclev1alpha1[] = {
+    &TypeOf<lifecyclev1alpha1::Eviction>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionList>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionPodReference>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequest>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestList>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestPodReference>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestSpec>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestStatus>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestTarget>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionSpec>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionStatus>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionTarget>::info,
+    &TypeOf<lifecyclev1alpha1::Requester>::info,
+    &TypeOf<lifecyclev1alpha1::ResponderStatus>::info,
+    &TypeOf<lifecyclev1alpha1::TargetResponder>::info,
+};
 constexpr const TypeInfo* k_metav1[] = {
     &TypeOf<metav1::APIGroup>::info,
     &TypeOf<metav1::APIGroupList>::info,
@@ -1016,6 +1174,13 @@ constexpr const TypeInfo* k_metav1[] = {
 };
 constexpr const TypeInfo* k_metav1beta1[] = {
     &TypeOf<metav1beta1::PartialObjectMetadataList>::info,
+};
+constexpr const TypeInfo* k_metricsv1[] = {
+    &TypeOf<metricsv1::ContainerMetrics>::info,
+    &TypeOf<metricsv1::NodeMetrics>::info,
+    &TypeOf<metricsv1::NodeMetricsList>::info,
+    &TypeOf<metricsv1::PodMetrics>::info,
+    &TypeOf<metricsv1::PodMetricsList>::info,
 };
 constexpr const TypeInfo* k_metricsv1alpha1[] = {
     &TypeOf<metricsv1alpha1::ContainerMetrics>::info,
@@ -1067,6 +1232,19 @@ constexpr const TypeInfo* k_networkingv1[] = {
     &TypeOf<networkingv1::ServiceCIDRList>::info,
     &TypeOf<networkingv1::ServiceCIDRSpec>::info,
     &TypeOf<networkingv1::ServiceCIDRStatus>::info,
+};
+constexpr const TypeInfo* k_networkingv1alpha1[] = {
+    &TypeOf<networkingv1alpha1::ClusterCIDR>::info,
+    &TypeOf<networkingv1alpha1::ClusterCIDRList>::info,
+    &TypeOf<networkingv1alpha1::ClusterCIDRSpec>::info,
+    &TypeOf<networkingv1alpha1::IPAddress>::info,
+    &TypeOf<networkingv1alpha1::IPAddressList>::info,
+    &TypeOf<networkingv1alpha1::IPAddressSpec>::info,
+    &TypeOf<networkingv1alpha1::ParentReference>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDR>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDRList>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDRSpec>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDRStatus>::info,
 };
 constexpr const TypeInfo* k_networkingv1beta1[] = {
     &TypeOf<networkingv1beta1::HTTPIngressPath>::info,
@@ -1122,11 +1300,25 @@ constexpr const TypeInfo* k_policyv1[] = {
     &TypeOf<policyv1::PodDisruptionBudgetStatus>::info,
 };
 constexpr const TypeInfo* k_policyv1beta1[] = {
+    &TypeOf<policyv1beta1::AllowedCSIDriver>::info,
+    &TypeOf<policyv1beta1::AllowedFlexVolume>::info,
+    &TypeOf<policyv1beta1::AllowedHostPath>::info,
     &TypeOf<policyv1beta1::Eviction>::info,
+    &TypeOf<policyv1beta1::FSGroupStrategyOptions>::info,
+    &TypeOf<policyv1beta1::HostPortRange>::info,
+    &TypeOf<policyv1beta1::IDRange>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudget>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudgetList>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudgetSpec>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudgetStatus>::info,
+    &TypeOf<policyv1beta1::PodSecurityPolicy>::info,
+    &TypeOf<policyv1beta1::PodSecurityPolicyList>::info,
+    &TypeOf<policyv1beta1::PodSecurityPolicySpec>::info,
+    &TypeOf<policyv1beta1::RunAsGroupStrategyOptions>::info,
+    &TypeOf<policyv1beta1::RunAsUserStrategyOptions>::info,
+    &TypeOf<policyv1beta1::RuntimeClassStrategyOptions>::info,
+    &TypeOf<policyv1beta1::SELinuxStrategyOptions>::info,
+    &TypeOf<policyv1beta1::SupplementalGroupsStrategyOptions>::info,
 };
 constexpr const TypeInfo* k_rbacv1[] = {
     &TypeOf<rbacv1::AggregationRule>::info,
@@ -1193,15 +1385,23 @@ constexpr const TypeInfo* k_resourcev1[] = {
     &TypeOf<resourcev1::DeviceConfiguration>::info,
     &TypeOf<resourcev1::DeviceConstraint>::info,
     &TypeOf<resourcev1::DeviceCounterConsumption>::info,
+    &TypeOf<resourcev1::DeviceDerivedAttribute>::info,
     &TypeOf<resourcev1::DeviceRequest>::info,
     &TypeOf<resourcev1::DeviceRequestAllocationResult>::info,
     &TypeOf<resourcev1::DeviceSelector>::info,
     &TypeOf<resourcev1::DeviceSubRequest>::info,
     &TypeOf<resourcev1::DeviceTaint>::info,
+    &TypeOf<resourcev1::DeviceTaintRule>::info,
+    &TypeOf<resourcev1::DeviceTaintRuleList>::info,
+    &TypeOf<resourcev1::DeviceTaintRuleSpec>::info,
+    &TypeOf<resourcev1::DeviceTaintRuleStatus>::info,
+    &TypeOf<resourcev1::DeviceTaintSelector>::info,
     &TypeOf<resourcev1::DeviceToleration>::info,
     &TypeOf<resourcev1::ExactDeviceRequest>::info,
     &TypeOf<resourcev1::NetworkDeviceData>::info,
-    &TypeOf<resourcev1::NodeAllocatableResourceMapping>::info,
+    &TypeOf<resourcev1::NodeAllocatableMapping>::info,
+    &TypeOf<resourcev1::NodeAllocatableOverhead>::info,
+    &TypeOf<resourcev1::NodeAllocatableResource>::info,
     &TypeOf<resourcev1::OpaqueDeviceConfiguration>::info,
     &TypeOf<resourcev1::ResourceClaim>::info,
     &TypeOf<resourcev1::ResourceClaimConsumerReference>::info,
@@ -1216,20 +1416,130 @@ constexpr const TypeInfo* k_resourcev1[] = {
     &TypeOf<resourcev1::ResourceSliceList>::info,
     &TypeOf<resourcev1::ResourceSliceSpec>::info,
 };
+constexpr const TypeInfo* k_resourcev1alpha1[] = {
+    &TypeOf<resourcev1alpha1::AllocationResult>::info,
+    &TypeOf<resourcev1alpha1::PodScheduling>::info,
+    &TypeOf<resourcev1alpha1::PodSchedulingList>::info,
+    &TypeOf<resourcev1alpha1::PodSchedulingSpec>::info,
+    &TypeOf<resourcev1alpha1::PodSchedulingStatus>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimConsumerReference>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimParametersReference>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimSchedulingStatus>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimSpec>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimStatus>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimTemplateSpec>::info,
+    &TypeOf<resourcev1alpha1::ResourceClass>::info,
+    &TypeOf<resourcev1alpha1::ResourceClassList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClassParametersReference>::info,
+};
+constexpr const TypeInfo* k_resourcev1alpha2[] = {
+    &TypeOf<resourcev1alpha2::AllocationResult>::info,
+    &TypeOf<resourcev1alpha2::AllocationResultModel>::info,
+    &TypeOf<resourcev1alpha2::DriverAllocationResult>::info,
+    &TypeOf<resourcev1alpha2::DriverRequests>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesAllocationResult>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesAttribute>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesAttributeValue>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesFilter>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesInstance>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesIntSlice>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesRequest>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesResources>::info,
+    &TypeOf<resourcev1alpha2::NamedResourcesStringSlice>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContext>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContextList>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContextSpec>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContextStatus>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimConsumerReference>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimParameters>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimParametersList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimParametersReference>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimSchedulingStatus>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimSpec>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimStatus>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimTemplateSpec>::info,
+    &TypeOf<resourcev1alpha2::ResourceClass>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassParameters>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassParametersList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassParametersReference>::info,
+    &TypeOf<resourcev1alpha2::ResourceFilter>::info,
+    &TypeOf<resourcev1alpha2::ResourceFilterModel>::info,
+    &TypeOf<resourcev1alpha2::ResourceHandle>::info,
+    &TypeOf<resourcev1alpha2::ResourceModel>::info,
+    &TypeOf<resourcev1alpha2::ResourceRequest>::info,
+    &TypeOf<resourcev1alpha2::ResourceRequestModel>::info,
+    &TypeOf<resourcev1alpha2::ResourceSlice>::info,
+    &TypeOf<resourcev1alpha2::ResourceSliceList>::info,
+    &TypeOf<resourcev1alpha2::StructuredResourceHandle>::info,
+    &TypeOf<resourcev1alpha2::VendorParameters>::info,
+};
 constexpr const TypeInfo* k_resourcev1alpha3[] = {
+    &TypeOf<resourcev1alpha3::AllocatedDeviceStatus>::info,
+    &TypeOf<resourcev1alpha3::AllocationResult>::info,
+    &TypeOf<resourcev1alpha3::BasicDevice>::info,
     &TypeOf<resourcev1alpha3::CELDeviceSelector>::info,
+    &TypeOf<resourcev1alpha3::Counter>::info,
+    &TypeOf<resourcev1alpha3::CounterSet>::info,
+    &TypeOf<resourcev1alpha3::Device>::info,
+    &TypeOf<resourcev1alpha3::DeviceAllocationConfiguration>::info,
+    &TypeOf<resourcev1alpha3::DeviceAllocationResult>::info,
+    &TypeOf<resourcev1alpha3::DeviceAttribute>::info,
+    &TypeOf<resourcev1alpha3::DeviceClaim>::info,
+    &TypeOf<resourcev1alpha3::DeviceClaimConfiguration>::info,
+    &TypeOf<resourcev1alpha3::DeviceClass>::info,
+    &TypeOf<resourcev1alpha3::DeviceClassConfiguration>::info,
+    &TypeOf<resourcev1alpha3::DeviceClassList>::info,
+    &TypeOf<resourcev1alpha3::DeviceClassSpec>::info,
+    &TypeOf<resourcev1alpha3::DeviceConfiguration>::info,
+    &TypeOf<resourcev1alpha3::DeviceConstraint>::info,
+    &TypeOf<resourcev1alpha3::DeviceCounterConsumption>::info,
+    &TypeOf<resourcev1alpha3::DeviceRequest>::info,
+    &TypeOf<resourcev1alpha3::DeviceRequestAllocationResult>::info,
     &TypeOf<resourcev1alpha3::DeviceSelector>::info,
+    &TypeOf<resourcev1alpha3::DeviceSubRequest>::info,
     &TypeOf<resourcev1alpha3::DeviceTaint>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRule>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRuleSpec>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRuleStatus>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintSelector>::info,
+    &TypeOf<resourcev1alpha3::DeviceToleration>::info,
+    &TypeOf<resourcev1alpha3::NetworkDeviceData>::info,
+    &TypeOf<resourcev1alpha3::OpaqueDeviceConfiguration>::info,
+    &TypeOf<resourcev1alpha3::PartitionTypeStatus>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContext>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContextList>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContextSpec>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContextStatus>::info,
     &TypeOf<resourcev1alpha3::PoolStatus>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimConsumerReference>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimSchedulingStatus>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimSpec>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimStatus>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimTemplateSpec>::info,
+    &TypeOf<resourcev1alpha3::ResourcePool>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequest>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus>::info,
+    &TypeOf<resourcev1alpha3::ResourceSlice>::info,
+    &TypeOf<resourcev1alpha3::ResourceSliceList>::info,
+    &TypeOf<resourcev1alpha3::ResourceSliceSpec>::info,
+    &TypeOf<resourcev1alpha3::ShareableCapacityStatus>::info,
+    &TypeOf<resourcev1alpha3::ShareableSummaryStatus>::info,
 };
 constexpr const TypeInfo* k_resourcev1beta1[] = {
     &TypeOf<resourcev1beta1::AllocatedDeviceStatus>::info,
@@ -1255,6 +1565,7 @@ constexpr const TypeInfo* k_resourcev1beta1[] = {
     &TypeOf<resourcev1beta1::DeviceConfiguration>::info,
     &TypeOf<resourcev1beta1::DeviceConstraint>::info,
     &TypeOf<resourcev1beta1::DeviceCounterConsumption>::info,
+    &TypeOf<resourcev1beta1::DeviceDerivedAttribute>::info,
     &TypeOf<resourcev1beta1::DeviceRequest>::info,
     &TypeOf<resourcev1beta1::DeviceRequestAllocationResult>::info,
     &TypeOf<resourcev1beta1::DeviceSelector>::info,
@@ -1262,7 +1573,9 @@ constexpr const TypeInfo* k_resourcev1beta1[] = {
     &TypeOf<resourcev1beta1::DeviceTaint>::info,
     &TypeOf<resourcev1beta1::DeviceToleration>::info,
     &TypeOf<resourcev1beta1::NetworkDeviceData>::info,
-    &TypeOf<resourcev1beta1::NodeAllocatableResourceMapping>::info,
+    &TypeOf<resourcev1beta1::NodeAllocatableMapping>::info,
+    &TypeOf<resourcev1beta1::NodeAllocatableOverhead>::info,
+    &TypeOf<resourcev1beta1::NodeAllocatableResource>::info,
     &TypeOf<resourcev1beta1::OpaqueDeviceConfiguration>::info,
     &TypeOf<resourcev1beta1::ResourceClaim>::info,
     &TypeOf<resourcev1beta1::ResourceClaimConsumerReference>::info,
@@ -1300,6 +1613,7 @@ constexpr const TypeInfo* k_resourcev1beta2[] = {
     &TypeOf<resourcev1beta2::DeviceConfiguration>::info,
     &TypeOf<resourcev1beta2::DeviceConstraint>::info,
     &TypeOf<resourcev1beta2::DeviceCounterConsumption>::info,
+    &TypeOf<resourcev1beta2::DeviceDerivedAttribute>::info,
     &TypeOf<resourcev1beta2::DeviceRequest>::info,
     &TypeOf<resourcev1beta2::DeviceRequestAllocationResult>::info,
     &TypeOf<resourcev1beta2::DeviceSelector>::info,
@@ -1313,7 +1627,9 @@ constexpr const TypeInfo* k_resourcev1beta2[] = {
     &TypeOf<resourcev1beta2::DeviceToleration>::info,
     &TypeOf<resourcev1beta2::ExactDeviceRequest>::info,
     &TypeOf<resourcev1beta2::NetworkDeviceData>::info,
-    &TypeOf<resourcev1beta2::NodeAllocatableResourceMapping>::info,
+    &TypeOf<resourcev1beta2::NodeAllocatableMapping>::info,
+    &TypeOf<resourcev1beta2::NodeAllocatableOverhead>::info,
+    &TypeOf<resourcev1beta2::NodeAllocatableResource>::info,
     &TypeOf<resourcev1beta2::OpaqueDeviceConfiguration>::info,
     &TypeOf<resourcev1beta2::ResourceClaim>::info,
     &TypeOf<resourcev1beta2::ResourceClaimConsumerReference>::info,
@@ -1331,6 +1647,18 @@ constexpr const TypeInfo* k_resourcev1beta2[] = {
 constexpr const TypeInfo* k_schedulingv1[] = {
     &TypeOf<schedulingv1::PriorityClass>::info,
     &TypeOf<schedulingv1::PriorityClassList>::info,
+};
+constexpr const TypeInfo* k_schedulingv1alpha1[] = {
+    &TypeOf<schedulingv1alpha1::BasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha1::GangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha1::PodGroup>::info,
+    &TypeOf<schedulingv1alpha1::PodGroupPolicy>::info,
+    &TypeOf<schedulingv1alpha1::PriorityClass>::info,
+    &TypeOf<schedulingv1alpha1::PriorityClassList>::info,
+    &TypeOf<schedulingv1alpha1::TypedLocalObjectReference>::info,
+    &TypeOf<schedulingv1alpha1::Workload>::info,
+    &TypeOf<schedulingv1alpha1::WorkloadList>::info,
+    &TypeOf<schedulingv1alpha1::WorkloadSpec>::info,
 };
 constexpr const TypeInfo* k_schedulingv1alpha2[] = {
     &TypeOf<schedulingv1alpha2::BasicSchedulingPolicy>::info,
@@ -1352,9 +1680,86 @@ constexpr const TypeInfo* k_schedulingv1alpha2[] = {
     &TypeOf<schedulingv1alpha2::WorkloadPodGroupTemplateReference>::info,
     &TypeOf<schedulingv1alpha2::WorkloadSpec>::info,
 };
+constexpr const TypeInfo* k_schedulingv1alpha3[] = {
+    &TypeOf<schedulingv1alpha3::AllCompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::AllDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::BasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::CompositeBasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::CompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::CompositeGangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroup>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupList>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupSpec>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupStatus>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupTemplate>::info,
+    &TypeOf<schedulingv1alpha3::DisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::GangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::PodGroup>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupList>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupResourceClaim>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupResourceClaimStatus>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupSpec>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupStatus>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupTemplate>::info,
+    &TypeOf<schedulingv1alpha3::SingleCompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::SingleDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::TopologyConstraint>::info,
+    &TypeOf<schedulingv1alpha3::TypedLocalObjectReference>::info,
+    &TypeOf<schedulingv1alpha3::Workload>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupAllDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupBasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupGangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadCompositePodGroupSingleDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadList>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupAllDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupBasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupGangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupResourceClaim>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadPodGroupSingleDisruptionMode>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadReference>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadSpec>::info,
+};
 constexpr const TypeInfo* k_schedulingv1beta1[] = {
+    &TypeOf<schedulingv1beta1::AllCompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::AllDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::BasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::CompositeBasicSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::CompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::CompositeGangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::CompositePodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1beta1::CompositePodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::CompositePodGroupTemplate>::info,
+    &TypeOf<schedulingv1beta1::DisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::GangSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::PodGroup>::info,
+    &TypeOf<schedulingv1beta1::PodGroupList>::info,
+    &TypeOf<schedulingv1beta1::PodGroupResourceClaim>::info,
+    &TypeOf<schedulingv1beta1::PodGroupResourceClaimStatus>::info,
+    &TypeOf<schedulingv1beta1::PodGroupSchedulingConstraints>::info,
+    &TypeOf<schedulingv1beta1::PodGroupSchedulingPolicy>::info,
+    &TypeOf<schedulingv1beta1::PodGroupSpec>::info,
+    &TypeOf<schedulingv1beta1::PodGroupStatus>::info,
+    &TypeOf<schedulingv1beta1::PodGroupTemplate>::info,
     &TypeOf<schedulingv1beta1::PriorityClass>::info,
     &TypeOf<schedulingv1beta1::PriorityClassList>::info,
+    &TypeOf<schedulingv1beta1::SingleCompositeDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::SingleDisruptionMode>::info,
+    &TypeOf<schedulingv1beta1::TopologyConstraint>::info,
+    &TypeOf<schedulingv1beta1::TypedLocalObjectReference>::info,
+    &TypeOf<schedulingv1beta1::Workload>::info,
+    &TypeOf<schedulingv1beta1::WorkloadList>::info,
+    &TypeOf<schedulingv1beta1::WorkloadReference>::info,
+    &TypeOf<schedulingv1beta1::WorkloadSpec>::info,
 };
 constexpr const TypeInfo* k_storagev1[] = {
     &TypeOf<storagev1::CSIDriver>::info,
@@ -1364,10 +1769,13 @@ constexpr const TypeInfo* k_storagev1[] = {
     &TypeOf<storagev1::CSINodeDriver>::info,
     &TypeOf<storagev1::CSINodeList>::info,
     &TypeOf<storagev1::CSINodeSpec>::info,
+    &TypeOf<storagev1::CSINodeStatus>::info,
     &TypeOf<storagev1::CSIStorageCapacity>::info,
     &TypeOf<storagev1::CSIStorageCapacityList>::info,
     &TypeOf<storagev1::StorageClass>::info,
     &TypeOf<storagev1::StorageClassList>::info,
+    &TypeOf<storagev1::StorageHealth>::info,
+    &TypeOf<storagev1::StorageHealthCondition>::info,
     &TypeOf<storagev1::TokenRequest>::info,
     &TypeOf<storagev1::VolumeAttachment>::info,
     &TypeOf<storagev1::VolumeAttachmentList>::info,
@@ -1399,10 +1807,13 @@ constexpr const TypeInfo* k_storagev1beta1[] = {
     &TypeOf<storagev1beta1::CSINodeDriver>::info,
     &TypeOf<storagev1beta1::CSINodeList>::info,
     &TypeOf<storagev1beta1::CSINodeSpec>::info,
+    &TypeOf<storagev1beta1::CSINodeStatus>::info,
     &TypeOf<storagev1beta1::CSIStorageCapacity>::info,
     &TypeOf<storagev1beta1::CSIStorageCapacityList>::info,
     &TypeOf<storagev1beta1::StorageClass>::info,
     &TypeOf<storagev1beta1::StorageClassList>::info,
+    &TypeOf<storagev1beta1::StorageHealth>::info,
+    &TypeOf<storagev1beta1::StorageHealthCondition>::info,
     &TypeOf<storagev1beta1::TokenRequest>::info,
     &TypeOf<storagev1beta1::VolumeAttachment>::info,
     &TypeOf<storagev1beta1::VolumeAttachmentList>::info,
@@ -1413,6 +1824,20 @@ constexpr const TypeInfo* k_storagev1beta1[] = {
     &TypeOf<storagev1beta1::VolumeAttributesClassList>::info,
     &TypeOf<storagev1beta1::VolumeError>::info,
     &TypeOf<storagev1beta1::VolumeNodeResources>::info,
+};
+constexpr const TypeInfo* k_storagemigrationv1[] = {
+    &TypeOf<storagemigrationv1::StorageVersionMigration>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigrationList>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigrationSpec>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigrationStatus>::info,
+};
+constexpr const TypeInfo* k_storagemigrationv1alpha1[] = {
+    &TypeOf<storagemigrationv1alpha1::GroupVersionResource>::info,
+    &TypeOf<storagemigrationv1alpha1::MigrationCondition>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigration>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigrationList>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigrationSpec>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigrationStatus>::info,
 };
 constexpr const TypeInfo* k_storagemigrationv1beta1[] = {
     &TypeOf<storagemigrationv1beta1::StorageVersionMigration>::info,
@@ -1443,30 +1868,39 @@ constexpr ApiPackage kPackages[] = {
     {"authorization/v1beta1", k_authorizationv1beta1},
     {"autoscaling/v1", k_autoscalingv1},
     {"autoscaling/v2", k_autoscalingv2},
+    {"autoscaling/v2beta1", k_autoscalingv2beta1},
+    {"autoscaling/v2beta2", k_autoscalingv2beta2},
     {"batch/v1", k_batchv1},
     {"batch/v1beta1", k_batchv1beta1},
+    {"batch/v2alpha1", k_batchv2alpha1},
     {"certificates/v1", k_certificatesv1},
     {"certificates/v1alpha1", k_certificatesv1alpha1},
     {"certificates/v1beta1", k_certificatesv1beta1},
     {"coordination/v1", k_coordinationv1},
+    {"coordination/v1alpha1", k_coordinationv1alpha1},
     {"coordination/v1alpha2", k_coordinationv1alpha2},
     {"coordination/v1beta1", k_coordinationv1beta1},
     {"core/v1", k_corev1},
     {"discovery/v1", k_discoveryv1},
+    {"discovery/v1alpha1", k_discoveryv1alpha1},
     {"discovery/v1beta1", k_discoveryv1beta1},
     {"events/v1", k_eventsv1},
     {"events/v1beta1", k_eventsv1beta1},
     {"extensions/v1beta1", k_extensionsv1beta1},
     {"flowcontrol/v1", k_flowcontrolv1},
+    {"flowcontrol/v1alpha1", k_flowcontrolv1alpha1},
     {"flowcontrol/v1beta1", k_flowcontrolv1beta1},
     {"flowcontrol/v1beta2", k_flowcontrolv1beta2},
     {"flowcontrol/v1beta3", k_flowcontrolv1beta3},
     {"imagepolicy/v1alpha1", k_imagepolicyv1alpha1},
+    {"lifecycle/v1alpha1", k_lifecyclev1alpha1},
     {"meta/v1", k_metav1},
     {"meta/v1beta1", k_metav1beta1},
+    {"metrics/v1", k_metricsv1},
     {"metrics/v1alpha1", k_metricsv1alpha1},
     {"metrics/v1beta1", k_metricsv1beta1},
     {"networking/v1", k_networkingv1},
+    {"networking/v1alpha1", k_networkingv1alpha1},
     {"networking/v1beta1", k_networkingv1beta1},
     {"node/v1", k_nodev1},
     {"node/v1alpha1", k_nodev1alpha1},
@@ -1477,21 +1911,27 @@ constexpr ApiPackage kPackages[] = {
     {"rbac/v1alpha1", k_rbacv1alpha1},
     {"rbac/v1beta1", k_rbacv1beta1},
     {"resource/v1", k_resourcev1},
+    {"resource/v1alpha1", k_resourcev1alpha1},
+    {"resource/v1alpha2", k_resourcev1alpha2},
     {"resource/v1alpha3", k_resourcev1alpha3},
     {"resource/v1beta1", k_resourcev1beta1},
     {"resource/v1beta2", k_resourcev1beta2},
     {"scheduling/v1", k_schedulingv1},
+    {"scheduling/v1alpha1", k_schedulingv1alpha1},
     {"scheduling/v1alpha2", k_schedulingv1alpha2},
+    {"scheduling/v1alpha3", k_schedulingv1alpha3},
     {"scheduling/v1beta1", k_schedulingv1beta1},
     {"storage/v1", k_storagev1},
     {"storage/v1alpha1", k_storagev1alpha1},
     {"storage/v1beta1", k_storagev1beta1},
+    {"storagemigration/v1", k_storagemigrationv1},
+    {"storagemigration/v1alpha1", k_storagemigrationv1alpha1},
     {"storagemigration/v1beta1", k_storagemigrationv1beta1},
 };
 }  // namespace
 
 std::span<const ApiPackage> builtInPackages() noexcept { return kPackages; }
 
-std::string_view builtInRelease() noexcept { return "1.36.4"; }
+std::string_view builtInRelease() noexcept { return "1.37.0-rc.1"; }
 
 }  // namespace kube

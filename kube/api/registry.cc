@@ -23,30 +23,39 @@
 #include "kube/api/authorization/v1beta1.h"
 #include "kube/api/autoscaling/v1.h"
 #include "kube/api/autoscaling/v2.h"
+#include "kube/api/autoscaling/v2beta1.h"
+#include "kube/api/autoscaling/v2beta2.h"
 #include "kube/api/batch/v1.h"
 #include "kube/api/batch/v1beta1.h"
+#include "kube/api/batch/v2alpha1.h"
 #include "kube/api/certificates/v1.h"
 #include "kube/api/certificates/v1alpha1.h"
 #include "kube/api/certificates/v1beta1.h"
 #include "kube/api/coordination/v1.h"
+#include "kube/api/coordination/v1alpha1.h"
 #include "kube/api/coordination/v1alpha2.h"
 #include "kube/api/coordination/v1beta1.h"
 #include "kube/api/core/v1.h"
 #include "kube/api/discovery/v1.h"
+#include "kube/api/discovery/v1alpha1.h"
 #include "kube/api/discovery/v1beta1.h"
 #include "kube/api/events/v1.h"
 #include "kube/api/events/v1beta1.h"
 #include "kube/api/extensions/v1beta1.h"
 #include "kube/api/flowcontrol/v1.h"
+#include "kube/api/flowcontrol/v1alpha1.h"
 #include "kube/api/flowcontrol/v1beta1.h"
 #include "kube/api/flowcontrol/v1beta2.h"
 #include "kube/api/flowcontrol/v1beta3.h"
 #include "kube/api/imagepolicy/v1alpha1.h"
+#include "kube/api/lifecycle/v1alpha1.h"
 #include "kube/meta/v1.h"
 #include "kube/meta/v1beta1.h"
+#include "kube/api/metrics/v1.h"
 #include "kube/api/metrics/v1alpha1.h"
 #include "kube/api/metrics/v1beta1.h"
 #include "kube/api/networking/v1.h"
+#include "kube/api/networking/v1alpha1.h"
 #include "kube/api/networking/v1beta1.h"
 #include "kube/api/node/v1.h"
 #include "kube/api/node/v1alpha1.h"
@@ -57,15 +66,21 @@
 #include "kube/api/rbac/v1alpha1.h"
 #include "kube/api/rbac/v1beta1.h"
 #include "kube/api/resource/v1.h"
+#include "kube/api/resource/v1alpha1.h"
+#include "kube/api/resource/v1alpha2.h"
 #include "kube/api/resource/v1alpha3.h"
 #include "kube/api/resource/v1beta1.h"
 #include "kube/api/resource/v1beta2.h"
 #include "kube/api/scheduling/v1.h"
+#include "kube/api/scheduling/v1alpha1.h"
 #include "kube/api/scheduling/v1alpha2.h"
+#include "kube/api/scheduling/v1alpha3.h"
 #include "kube/api/scheduling/v1beta1.h"
 #include "kube/api/storage/v1.h"
 #include "kube/api/storage/v1alpha1.h"
 #include "kube/api/storage/v1beta1.h"
+#include "kube/api/storagemigration/v1.h"
+#include "kube/api/storagemigration/v1alpha1.h"
 #include "kube/api/storagemigration/v1beta1.h"
 
 namespace kube {
@@ -170,16 +185,30 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<autoscalingv1::Scale>::info,
     &TypeOf<autoscalingv2::HorizontalPodAutoscaler>::info,
     &TypeOf<autoscalingv2::HorizontalPodAutoscalerList>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscaler>::info,
+    &TypeOf<autoscalingv2beta1::HorizontalPodAutoscalerList>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscaler>::info,
+    &TypeOf<autoscalingv2beta2::HorizontalPodAutoscalerList>::info,
     &TypeOf<batchv1::Job>::info,
     &TypeOf<batchv1::JobList>::info,
     &TypeOf<batchv1::CronJob>::info,
     &TypeOf<batchv1::CronJobList>::info,
     &TypeOf<batchv1beta1::CronJob>::info,
     &TypeOf<batchv1beta1::CronJobList>::info,
+    &TypeOf<batchv1beta1::JobTemplate>::info,
+    &TypeOf<batchv2alpha1::JobTemplate>::info,
+    &TypeOf<batchv2alpha1::CronJob>::info,
+    &TypeOf<batchv2alpha1::CronJobList>::info,
     &TypeOf<certificatesv1::CertificateSigningRequest>::info,
     &TypeOf<certificatesv1::CertificateSigningRequestList>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundle>::info,
+    &TypeOf<certificatesv1::ClusterTrustBundleList>::info,
+    &TypeOf<certificatesv1::PodCertificateRequest>::info,
+    &TypeOf<certificatesv1::PodCertificateRequestList>::info,
     &TypeOf<certificatesv1alpha1::ClusterTrustBundle>::info,
     &TypeOf<certificatesv1alpha1::ClusterTrustBundleList>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequest>::info,
+    &TypeOf<certificatesv1alpha1::PodCertificateRequestList>::info,
     &TypeOf<certificatesv1beta1::CertificateSigningRequest>::info,
     &TypeOf<certificatesv1beta1::CertificateSigningRequestList>::info,
     &TypeOf<certificatesv1beta1::ClusterTrustBundle>::info,
@@ -188,6 +217,8 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<certificatesv1beta1::PodCertificateRequestList>::info,
     &TypeOf<coordinationv1::Lease>::info,
     &TypeOf<coordinationv1::LeaseList>::info,
+    &TypeOf<coordinationv1alpha1::LeaseCandidate>::info,
+    &TypeOf<coordinationv1alpha1::LeaseCandidateList>::info,
     &TypeOf<coordinationv1alpha2::LeaseCandidate>::info,
     &TypeOf<coordinationv1alpha2::LeaseCandidateList>::info,
     &TypeOf<coordinationv1beta1::Lease>::info,
@@ -196,7 +227,6 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<coordinationv1beta1::LeaseCandidateList>::info,
     &TypeOf<corev1::Pod>::info,
     &TypeOf<corev1::PodList>::info,
-    &TypeOf<corev1::PodStatusResult>::info,
     &TypeOf<corev1::PodTemplate>::info,
     &TypeOf<corev1::PodTemplateList>::info,
     &TypeOf<corev1::ReplicationController>::info,
@@ -238,8 +268,12 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<corev1::RangeAllocation>::info,
     &TypeOf<corev1::ConfigMap>::info,
     &TypeOf<corev1::ConfigMapList>::info,
+    &TypeOf<corev1::PodStatusResult>::info,
+    &TypeOf<corev1::EphemeralContainers>::info,
     &TypeOf<discoveryv1::EndpointSlice>::info,
     &TypeOf<discoveryv1::EndpointSliceList>::info,
+    &TypeOf<discoveryv1alpha1::EndpointSlice>::info,
+    &TypeOf<discoveryv1alpha1::EndpointSliceList>::info,
     &TypeOf<discoveryv1beta1::EndpointSlice>::info,
     &TypeOf<discoveryv1beta1::EndpointSliceList>::info,
     &TypeOf<eventsv1::Event>::info,
@@ -258,10 +292,16 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<extensionsv1beta1::ReplicaSetList>::info,
     &TypeOf<extensionsv1beta1::NetworkPolicy>::info,
     &TypeOf<extensionsv1beta1::NetworkPolicyList>::info,
+    &TypeOf<extensionsv1beta1::PodSecurityPolicy>::info,
+    &TypeOf<extensionsv1beta1::PodSecurityPolicyList>::info,
     &TypeOf<flowcontrolv1::FlowSchema>::info,
     &TypeOf<flowcontrolv1::FlowSchemaList>::info,
     &TypeOf<flowcontrolv1::PriorityLevelConfiguration>::info,
     &TypeOf<flowcontrolv1::PriorityLevelConfigurationList>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchema>::info,
+    &TypeOf<flowcontrolv1alpha1::FlowSchemaList>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfiguration>::info,
+    &TypeOf<flowcontrolv1alpha1::PriorityLevelConfigurationList>::info,
     &TypeOf<flowcontrolv1beta1::FlowSchema>::info,
     &TypeOf<flowcontrolv1beta1::FlowSchemaList>::info,
     &TypeOf<flowcontrolv1beta1::PriorityLevelConfiguration>::info,
@@ -275,6 +315,10 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<flowcontrolv1beta3::PriorityLevelConfiguration>::info,
     &TypeOf<flowcontrolv1beta3::PriorityLevelConfigurationList>::info,
     &TypeOf<imagepolicyv1alpha1::ImageReview>::info,
+    &TypeOf<lifecyclev1alpha1::Eviction>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionList>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequest>::info,
+    &TypeOf<lifecyclev1alpha1::EvictionRequestList>::info,
     &TypeOf<metav1::ListOptions>::info,
     &TypeOf<metav1::GetOptions>::info,
     &TypeOf<metav1::DeleteOptions>::info,
@@ -291,6 +335,10 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<metav1::PartialObjectMetadata>::info,
     &TypeOf<metav1::PartialObjectMetadataList>::info,
     &TypeOf<metav1beta1::PartialObjectMetadataList>::info,
+    &TypeOf<metricsv1::NodeMetrics>::info,
+    &TypeOf<metricsv1::NodeMetricsList>::info,
+    &TypeOf<metricsv1::PodMetrics>::info,
+    &TypeOf<metricsv1::PodMetricsList>::info,
     &TypeOf<metricsv1alpha1::NodeMetrics>::info,
     &TypeOf<metricsv1alpha1::NodeMetricsList>::info,
     &TypeOf<metricsv1alpha1::PodMetrics>::info,
@@ -309,6 +357,12 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<networkingv1::IPAddressList>::info,
     &TypeOf<networkingv1::ServiceCIDR>::info,
     &TypeOf<networkingv1::ServiceCIDRList>::info,
+    &TypeOf<networkingv1alpha1::IPAddress>::info,
+    &TypeOf<networkingv1alpha1::IPAddressList>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDR>::info,
+    &TypeOf<networkingv1alpha1::ServiceCIDRList>::info,
+    &TypeOf<networkingv1alpha1::ClusterCIDR>::info,
+    &TypeOf<networkingv1alpha1::ClusterCIDRList>::info,
     &TypeOf<networkingv1beta1::Ingress>::info,
     &TypeOf<networkingv1beta1::IngressList>::info,
     &TypeOf<networkingv1beta1::IngressClass>::info,
@@ -329,6 +383,8 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<policyv1beta1::PodDisruptionBudget>::info,
     &TypeOf<policyv1beta1::PodDisruptionBudgetList>::info,
     &TypeOf<policyv1beta1::Eviction>::info,
+    &TypeOf<policyv1beta1::PodSecurityPolicy>::info,
+    &TypeOf<policyv1beta1::PodSecurityPolicyList>::info,
     &TypeOf<rbacv1::Role>::info,
     &TypeOf<rbacv1::RoleBinding>::info,
     &TypeOf<rbacv1::RoleBindingList>::info,
@@ -355,16 +411,50 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<rbacv1beta1::ClusterRoleList>::info,
     &TypeOf<resourcev1::DeviceClass>::info,
     &TypeOf<resourcev1::DeviceClassList>::info,
+    &TypeOf<resourcev1::DeviceTaintRule>::info,
+    &TypeOf<resourcev1::DeviceTaintRuleList>::info,
     &TypeOf<resourcev1::ResourceClaim>::info,
     &TypeOf<resourcev1::ResourceClaimList>::info,
     &TypeOf<resourcev1::ResourceClaimTemplate>::info,
     &TypeOf<resourcev1::ResourceClaimTemplateList>::info,
     &TypeOf<resourcev1::ResourceSlice>::info,
     &TypeOf<resourcev1::ResourceSliceList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClass>::info,
+    &TypeOf<resourcev1alpha1::ResourceClassList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha1::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha1::PodScheduling>::info,
+    &TypeOf<resourcev1alpha1::PodSchedulingList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClass>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContext>::info,
+    &TypeOf<resourcev1alpha2::PodSchedulingContextList>::info,
+    &TypeOf<resourcev1alpha2::ResourceSlice>::info,
+    &TypeOf<resourcev1alpha2::ResourceSliceList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimParameters>::info,
+    &TypeOf<resourcev1alpha2::ResourceClaimParametersList>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassParameters>::info,
+    &TypeOf<resourcev1alpha2::ResourceClassParametersList>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRule>::info,
     &TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequest>::info,
     &TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList>::info,
+    &TypeOf<resourcev1alpha3::DeviceClass>::info,
+    &TypeOf<resourcev1alpha3::DeviceClassList>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaim>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimList>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimTemplate>::info,
+    &TypeOf<resourcev1alpha3::ResourceClaimTemplateList>::info,
+    &TypeOf<resourcev1alpha3::ResourceSlice>::info,
+    &TypeOf<resourcev1alpha3::ResourceSliceList>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContext>::info,
+    &TypeOf<resourcev1alpha3::PodSchedulingContextList>::info,
     &TypeOf<resourcev1beta1::DeviceClass>::info,
     &TypeOf<resourcev1beta1::DeviceClassList>::info,
     &TypeOf<resourcev1beta1::ResourceClaim>::info,
@@ -385,12 +475,26 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<resourcev1beta2::ResourceSliceList>::info,
     &TypeOf<schedulingv1::PriorityClass>::info,
     &TypeOf<schedulingv1::PriorityClassList>::info,
+    &TypeOf<schedulingv1alpha1::PriorityClass>::info,
+    &TypeOf<schedulingv1alpha1::PriorityClassList>::info,
+    &TypeOf<schedulingv1alpha1::Workload>::info,
+    &TypeOf<schedulingv1alpha1::WorkloadList>::info,
     &TypeOf<schedulingv1alpha2::Workload>::info,
     &TypeOf<schedulingv1alpha2::WorkloadList>::info,
     &TypeOf<schedulingv1alpha2::PodGroup>::info,
     &TypeOf<schedulingv1alpha2::PodGroupList>::info,
+    &TypeOf<schedulingv1alpha3::Workload>::info,
+    &TypeOf<schedulingv1alpha3::WorkloadList>::info,
+    &TypeOf<schedulingv1alpha3::PodGroup>::info,
+    &TypeOf<schedulingv1alpha3::PodGroupList>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroup>::info,
+    &TypeOf<schedulingv1alpha3::CompositePodGroupList>::info,
     &TypeOf<schedulingv1beta1::PriorityClass>::info,
     &TypeOf<schedulingv1beta1::PriorityClassList>::info,
+    &TypeOf<schedulingv1beta1::Workload>::info,
+    &TypeOf<schedulingv1beta1::WorkloadList>::info,
+    &TypeOf<schedulingv1beta1::PodGroup>::info,
+    &TypeOf<schedulingv1beta1::PodGroupList>::info,
     &TypeOf<storagev1::StorageClass>::info,
     &TypeOf<storagev1::StorageClassList>::info,
     &TypeOf<storagev1::VolumeAttachment>::info,
@@ -421,6 +525,10 @@ constexpr const TypeInfo* kKinds[] = {
     &TypeOf<storagev1beta1::CSIStorageCapacityList>::info,
     &TypeOf<storagev1beta1::VolumeAttributesClass>::info,
     &TypeOf<storagev1beta1::VolumeAttributesClassList>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigration>::info,
+    &TypeOf<storagemigrationv1::StorageVersionMigrationList>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigration>::info,
+    &TypeOf<storagemigrationv1alpha1::StorageVersionMigrationList>::info,
     &TypeOf<storagemigrationv1beta1::StorageVersionMigration>::info,
     &TypeOf<storagemigrationv1beta1::StorageVersionMigrationList>::info,
 };

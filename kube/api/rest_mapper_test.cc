@@ -23,7 +23,7 @@ TEST(BuiltInRestMapper, PrefersServedResourcesInTheServersOrderOfGroups) {
   EXPECT_EQ(kindOf("horizontalpodautoscalers"), "autoscaling/v2, Kind=HorizontalPodAutoscaler");
   EXPECT_EQ(kindOf("cronjobs"), "batch/v1, Kind=CronJob");
   EXPECT_EQ(kindOf("nodes"), "/v1, Kind=Node");
-  EXPECT_EQ(kindOf("nodes.metrics.k8s.io"), "metrics.k8s.io/v1beta1, Kind=NodeMetrics");
+  EXPECT_EQ(kindOf("nodes.metrics.k8s.io"), "metrics.k8s.io/v1, Kind=NodeMetrics");
 }
 
 TEST(BuiltInRestMapper, ReadsAllFormsOfAName) {

@@ -34,6 +34,7 @@ Scheme makeScheme() {
   setPriorities(scheme);
   detail::addAutoscalingConversions(scheme);
   detail::addAppsConversions(scheme);
+  detail::addResourceConversions(scheme);
   detail::addOtherConversions(scheme);
   return scheme;
 }

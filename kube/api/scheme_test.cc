@@ -95,12 +95,12 @@ TEST(BuiltInScheme, VersionsAreInTheOrderOfAnApiServer) {
   };
   EXPECT_EQ(versions(""), "v1");
   EXPECT_EQ(versions("apps"), "v1 v1beta2 v1beta1");
-  EXPECT_EQ(versions("autoscaling"), "v2 v1");
-  EXPECT_EQ(versions("batch"), "v1 v1beta1");
+  EXPECT_EQ(versions("autoscaling"), "v2 v1 v2beta2 v2beta1");
+  EXPECT_EQ(versions("batch"), "v1 v1beta1 v2alpha1");
   EXPECT_EQ(versions("admissionregistration.k8s.io"), "v1 v1beta1 v1alpha1");
-  EXPECT_EQ(versions("coordination.k8s.io"), "v1 v1beta1 v1alpha2");
-  EXPECT_EQ(versions("flowcontrol.apiserver.k8s.io"), "v1 v1beta3 v1beta2 v1beta1");
-  EXPECT_EQ(versions("resource.k8s.io"), "v1 v1beta2 v1beta1 v1alpha3");
+  EXPECT_EQ(versions("coordination.k8s.io"), "v1 v1beta1 v1alpha2 v1alpha1");
+  EXPECT_EQ(versions("flowcontrol.apiserver.k8s.io"), "v1 v1beta3 v1beta2 v1beta1 v1alpha1");
+  EXPECT_EQ(versions("resource.k8s.io"), "v1 v1beta2 v1beta1 v1alpha3 v1alpha2 v1alpha1");
   EXPECT_EQ(versions("rbac.authorization.k8s.io"), "v1 v1beta1 v1alpha1");
   EXPECT_EQ(versions("apidiscovery.k8s.io"), "v2 v2beta1");
   const auto preferred = scheme().preferredVersionAllGroups();
@@ -618,14 +618,16 @@ TEST(Definitions, AreRefusedBecauseTheirMeaningsDiffer) {
 
 TEST(BuiltInScheme, AFieldWithoutCounterpartIsAnErrorWithItsPath) {
   const UniversalDeserializer deserializer(scheme());
-  EXPECT_THAT(errorOf([&] {
-                deserializer.decode(
-                    "apiVersion: node.k8s.io/v1alpha1\nkind: RuntimeClass\nspec: {runtimeHandler: "
-                    "x}\n",
-                    {.toVersions = {{"node.k8s.io", "v1"}}});
-              }),
-              HasSubstr("converting node.k8s.io/v1alpha1 RuntimeClass to node.k8s.io/v1 "
-                        "RuntimeClass: spec: RuntimeClass has no such field"));
+  EXPECT_THAT(
+      errorOf([&] {
+        deserializer.decode(
+            "apiVersion: coordination.k8s.io/v1alpha2\nkind: LeaseCandidate\nspec: {strategy: "
+            "x}\n",
+            {.toVersions = {{"coordination.k8s.io", "v1alpha1"}}});
+      }),
+      HasSubstr("converting coordination.k8s.io/v1alpha2 LeaseCandidate to "
+                "coordination.k8s.io/v1alpha1 LeaseCandidate: spec.strategy: "
+                "LeaseCandidateSpec has no such field"));
 }
 
 }  // namespace

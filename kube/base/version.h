@@ -5,7 +5,7 @@
 
 namespace kube {
 
-/// The release, such as "0.1.0".
+/// The release, such as "0.2.0".
 std::string_view version() noexcept;
 
 /// The git commit of the build, abbreviated, or "unknown" if it was built outside a checkout.

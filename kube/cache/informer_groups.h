@@ -34,9 +34,15 @@ class AutoscalingV1Informers;
 template <typename Factory>
 class AutoscalingV2Informers;
 template <typename Factory>
+class AutoscalingV2beta1Informers;
+template <typename Factory>
+class AutoscalingV2beta2Informers;
+template <typename Factory>
 class BatchV1Informers;
 template <typename Factory>
 class BatchV1beta1Informers;
+template <typename Factory>
+class BatchV2alpha1Informers;
 template <typename Factory>
 class CertificatesV1Informers;
 template <typename Factory>
@@ -46,6 +52,8 @@ class CertificatesV1beta1Informers;
 template <typename Factory>
 class CoordinationV1Informers;
 template <typename Factory>
+class CoordinationV1alpha1Informers;
+template <typename Factory>
 class CoordinationV1alpha2Informers;
 template <typename Factory>
 class CoordinationV1beta1Informers;
@@ -53,6 +61,8 @@ template <typename Factory>
 class CoreV1Informers;
 template <typename Factory>
 class DiscoveryV1Informers;
+template <typename Factory>
+class DiscoveryV1alpha1Informers;
 template <typename Factory>
 class DiscoveryV1beta1Informers;
 template <typename Factory>
@@ -64,13 +74,19 @@ class ExtensionsV1beta1Informers;
 template <typename Factory>
 class FlowcontrolV1Informers;
 template <typename Factory>
+class FlowcontrolV1alpha1Informers;
+template <typename Factory>
 class FlowcontrolV1beta1Informers;
 template <typename Factory>
 class FlowcontrolV1beta2Informers;
 template <typename Factory>
 class FlowcontrolV1beta3Informers;
 template <typename Factory>
+class LifecycleV1alpha1Informers;
+template <typename Factory>
 class NetworkingV1Informers;
+template <typename Factory>
+class NetworkingV1alpha1Informers;
 template <typename Factory>
 class NetworkingV1beta1Informers;
 template <typename Factory>
@@ -92,6 +108,10 @@ class RbacV1beta1Informers;
 template <typename Factory>
 class ResourceV1Informers;
 template <typename Factory>
+class ResourceV1alpha1Informers;
+template <typename Factory>
+class ResourceV1alpha2Informers;
+template <typename Factory>
 class ResourceV1alpha3Informers;
 template <typename Factory>
 class ResourceV1beta1Informers;
@@ -100,7 +120,11 @@ class ResourceV1beta2Informers;
 template <typename Factory>
 class SchedulingV1Informers;
 template <typename Factory>
+class SchedulingV1alpha1Informers;
+template <typename Factory>
 class SchedulingV1alpha2Informers;
+template <typename Factory>
+class SchedulingV1alpha3Informers;
 template <typename Factory>
 class SchedulingV1beta1Informers;
 template <typename Factory>
@@ -109,6 +133,10 @@ template <typename Factory>
 class StorageV1alpha1Informers;
 template <typename Factory>
 class StorageV1beta1Informers;
+template <typename Factory>
+class StoragemigrationV1Informers;
+template <typename Factory>
+class StoragemigrationV1alpha1Informers;
 template <typename Factory>
 class StoragemigrationV1beta1Informers;
 
@@ -129,25 +157,33 @@ class InformerGroups {
   AppsV1beta2Informers<SharedInformerFactory> appsV1beta2() const;
   AutoscalingV1Informers<SharedInformerFactory> autoscalingV1() const;
   AutoscalingV2Informers<SharedInformerFactory> autoscalingV2() const;
+  AutoscalingV2beta1Informers<SharedInformerFactory> autoscalingV2beta1() const;
+  AutoscalingV2beta2Informers<SharedInformerFactory> autoscalingV2beta2() const;
   BatchV1Informers<SharedInformerFactory> batchV1() const;
   BatchV1beta1Informers<SharedInformerFactory> batchV1beta1() const;
+  BatchV2alpha1Informers<SharedInformerFactory> batchV2alpha1() const;
   CertificatesV1Informers<SharedInformerFactory> certificatesV1() const;
   CertificatesV1alpha1Informers<SharedInformerFactory> certificatesV1alpha1() const;
   CertificatesV1beta1Informers<SharedInformerFactory> certificatesV1beta1() const;
   CoordinationV1Informers<SharedInformerFactory> coordinationV1() const;
+  CoordinationV1alpha1Informers<SharedInformerFactory> coordinationV1alpha1() const;
   CoordinationV1alpha2Informers<SharedInformerFactory> coordinationV1alpha2() const;
   CoordinationV1beta1Informers<SharedInformerFactory> coordinationV1beta1() const;
   CoreV1Informers<SharedInformerFactory> coreV1() const;
   DiscoveryV1Informers<SharedInformerFactory> discoveryV1() const;
+  DiscoveryV1alpha1Informers<SharedInformerFactory> discoveryV1alpha1() const;
   DiscoveryV1beta1Informers<SharedInformerFactory> discoveryV1beta1() const;
   EventsV1Informers<SharedInformerFactory> eventsV1() const;
   EventsV1beta1Informers<SharedInformerFactory> eventsV1beta1() const;
   ExtensionsV1beta1Informers<SharedInformerFactory> extensionsV1beta1() const;
   FlowcontrolV1Informers<SharedInformerFactory> flowcontrolV1() const;
+  FlowcontrolV1alpha1Informers<SharedInformerFactory> flowcontrolV1alpha1() const;
   FlowcontrolV1beta1Informers<SharedInformerFactory> flowcontrolV1beta1() const;
   FlowcontrolV1beta2Informers<SharedInformerFactory> flowcontrolV1beta2() const;
   FlowcontrolV1beta3Informers<SharedInformerFactory> flowcontrolV1beta3() const;
+  LifecycleV1alpha1Informers<SharedInformerFactory> lifecycleV1alpha1() const;
   NetworkingV1Informers<SharedInformerFactory> networkingV1() const;
+  NetworkingV1alpha1Informers<SharedInformerFactory> networkingV1alpha1() const;
   NetworkingV1beta1Informers<SharedInformerFactory> networkingV1beta1() const;
   NodeV1Informers<SharedInformerFactory> nodeV1() const;
   NodeV1alpha1Informers<SharedInformerFactory> nodeV1alpha1() const;
@@ -158,15 +194,21 @@ class InformerGroups {
   RbacV1alpha1Informers<SharedInformerFactory> rbacV1alpha1() const;
   RbacV1beta1Informers<SharedInformerFactory> rbacV1beta1() const;
   ResourceV1Informers<SharedInformerFactory> resourceV1() const;
+  ResourceV1alpha1Informers<SharedInformerFactory> resourceV1alpha1() const;
+  ResourceV1alpha2Informers<SharedInformerFactory> resourceV1alpha2() const;
   ResourceV1alpha3Informers<SharedInformerFactory> resourceV1alpha3() const;
   ResourceV1beta1Informers<SharedInformerFactory> resourceV1beta1() const;
   ResourceV1beta2Informers<SharedInformerFactory> resourceV1beta2() const;
   SchedulingV1Informers<SharedInformerFactory> schedulingV1() const;
+  SchedulingV1alpha1Informers<SharedInformerFactory> schedulingV1alpha1() const;
   SchedulingV1alpha2Informers<SharedInformerFactory> schedulingV1alpha2() const;
+  SchedulingV1alpha3Informers<SharedInformerFactory> schedulingV1alpha3() const;
   SchedulingV1beta1Informers<SharedInformerFactory> schedulingV1beta1() const;
   StorageV1Informers<SharedInformerFactory> storageV1() const;
   StorageV1alpha1Informers<SharedInformerFactory> storageV1alpha1() const;
   StorageV1beta1Informers<SharedInformerFactory> storageV1beta1() const;
+  StoragemigrationV1Informers<SharedInformerFactory> storagemigrationV1() const;
+  StoragemigrationV1alpha1Informers<SharedInformerFactory> storagemigrationV1alpha1() const;
   StoragemigrationV1beta1Informers<SharedInformerFactory> storagemigrationV1beta1() const;
 
  protected:

@@ -10,11 +10,13 @@
 #include "kube/base/internal/sanitizer.h"
 #include "kube/client/apps/v1.h"
 #include "kube/client/apps/v1beta1.h"
+#include "kube/client/autoscaling/v2beta2.h"
 #include "kube/client/certificates/v1.h"
 #include "kube/client/core/v1.h"
 #include "kube/client/dynamic_client.h"
 #include "kube/client/extensions/v1beta1.h"
 #include "kube/client/networking/v1.h"
+#include "kube/client/policy/v1beta1.h"
 #include "kube/client/storage/v1.h"
 #include "kube/codec/json.h"
 #include "kube/codec/protobuf.h"
@@ -54,25 +56,28 @@ static_assert(
 static_assert(
     kIsOf<decltype(std::declval<NetworkingV1Client>().serviceCIDRs()), networkingv1::ServiceCIDR>);
 
-// All group-versions of upstream's clientset and its sister projects.
+// All group-versions that were ever in upstream's clientset since 1.20, and its sister projects.
 template <class C>
 concept Complete = requires(C c) {
-  &C::admissionregistrationV1, &C::admissionregistrationV1alpha1, &C::admissionregistrationV1beta1;
-  &C::internalV1alpha1, &C::appsV1, &C::appsV1beta1, &C::appsV1beta2;
-  &C::authenticationV1, &C::authenticationV1alpha1, &C::authenticationV1beta1;
-  &C::authorizationV1, &C::authorizationV1beta1, &C::autoscalingV1, &C::autoscalingV2;
-  &C::batchV1, &C::batchV1beta1;
-  &C::certificatesV1, &C::certificatesV1alpha1, &C::certificatesV1beta1;
-  &C::coordinationV1, &C::coordinationV1alpha2, &C::coordinationV1beta1, &C::coreV1;
-  &C::discoveryV1, &C::discoveryV1beta1, &C::eventsV1, &C::eventsV1beta1, &C::extensionsV1beta1;
-  &C::flowcontrolV1, &C::flowcontrolV1beta1, &C::flowcontrolV1beta2, &C::flowcontrolV1beta3;
-  &C::networkingV1, &C::networkingV1beta1, &C::nodeV1, &C::nodeV1alpha1, &C::nodeV1beta1;
-  &C::policyV1, &C::policyV1beta1, &C::rbacV1, &C::rbacV1alpha1, &C::rbacV1beta1;
-  &C::resourceV1, &C::resourceV1alpha3, &C::resourceV1beta1, &C::resourceV1beta2;
-  &C::schedulingV1, &C::schedulingV1alpha2, &C::schedulingV1beta1;
-  &C::storageV1, &C::storageV1alpha1, &C::storageV1beta1, &C::storagemigrationV1beta1;
-  &C::apiextensionsV1, &C::apiextensionsV1beta1, &C::apiregistrationV1, &C::apiregistrationV1beta1;
-  &C::metricsV1alpha1, &C::metricsV1beta1;
+  &C::admissionregistrationV1, &C::admissionregistrationV1alpha1;
+  &C::admissionregistrationV1beta1, &C::apiextensionsV1, &C::apiextensionsV1beta1;
+  &C::apiregistrationV1, &C::apiregistrationV1beta1, &C::internalV1alpha1, &C::appsV1;
+  &C::appsV1beta1, &C::appsV1beta2, &C::authenticationV1, &C::authenticationV1alpha1;
+  &C::authenticationV1beta1, &C::authorizationV1, &C::authorizationV1beta1, &C::autoscalingV1;
+  &C::autoscalingV2, &C::autoscalingV2beta1, &C::autoscalingV2beta2, &C::batchV1;
+  &C::batchV1beta1, &C::batchV2alpha1, &C::certificatesV1, &C::certificatesV1alpha1;
+  &C::certificatesV1beta1, &C::coordinationV1, &C::coordinationV1alpha1, &C::coordinationV1alpha2;
+  &C::coordinationV1beta1, &C::coreV1, &C::discoveryV1, &C::discoveryV1alpha1;
+  &C::discoveryV1beta1, &C::eventsV1, &C::eventsV1beta1, &C::extensionsV1beta1, &C::flowcontrolV1;
+  &C::flowcontrolV1alpha1, &C::flowcontrolV1beta1, &C::flowcontrolV1beta2, &C::flowcontrolV1beta3;
+  &C::lifecycleV1alpha1, &C::metricsV1, &C::metricsV1alpha1, &C::metricsV1beta1, &C::networkingV1;
+  &C::networkingV1alpha1, &C::networkingV1beta1, &C::nodeV1, &C::nodeV1alpha1, &C::nodeV1beta1;
+  &C::policyV1, &C::policyV1beta1, &C::rbacV1, &C::rbacV1alpha1, &C::rbacV1beta1, &C::resourceV1;
+  &C::resourceV1alpha1, &C::resourceV1alpha2, &C::resourceV1alpha3, &C::resourceV1beta1;
+  &C::resourceV1beta2, &C::schedulingV1, &C::schedulingV1alpha1, &C::schedulingV1alpha2;
+  &C::schedulingV1alpha3, &C::schedulingV1beta1, &C::storageV1, &C::storageV1alpha1;
+  &C::storageV1beta1, &C::storagemigrationV1, &C::storagemigrationV1alpha1;
+  &C::storagemigrationV1beta1;
 };
 static_assert(Complete<Clientset>);
 
@@ -100,6 +105,12 @@ TEST(ClientsetTest, AnAccessorSendsRequestsToItsGroupVersion) {
   EXPECT_EQ(cluster.last(), "/apis/storage.k8s.io/v1/namespaces/book/csistoragecapacities/c");
   clients.networkingV1().ipAddresses().get("10.0.0.1");
   EXPECT_EQ(cluster.last(), "/apis/networking.k8s.io/v1/ipaddresses/10.0.0.1");
+  // Older clusters serve these.
+  clients.autoscalingV2beta2().horizontalPodAutoscalers("book").get("web");
+  EXPECT_EQ(cluster.last(),
+            "/apis/autoscaling/v2beta2/namespaces/book/horizontalpodautoscalers/web");
+  clients.policyV1beta1().podSecurityPolicies().get("strict");
+  EXPECT_EQ(cluster.last(), "/apis/policy/v1beta1/podsecuritypolicies/strict");
 }
 
 TEST(ClientsetTest, HasRetiredApis) {

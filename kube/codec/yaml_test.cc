@@ -517,9 +517,9 @@ std::string readFile(const std::filesystem::path& path) {
 
 TEST(YamlGolden, EveryObjectIsWrittenAndReadLikeUpstream) {
   const char* set = std::getenv("KUBEXX_GOLDEN_DIR");
-  const auto folder = std::filesystem::path(set != nullptr ? set : "../shared/golden") / "v1.36";
+  const auto folder = std::filesystem::path(set != nullptr ? set : "../shared/golden") / "v1.37";
   if (!std::filesystem::is_directory(folder)) {
-    GTEST_SKIP() << "no golden objects: set KUBEXX_GOLDEN_DIR to the folder that holds v1.36";
+    GTEST_SKIP() << "no golden objects: set KUBEXX_GOLDEN_DIR to the folder that holds v1.37";
   }
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -24,30 +24,30 @@ constexpr WireField kAPIGroupDiscoveryWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kAPIGroupDiscoveryResource{.group = "apidiscovery.k8s.io", .version = "v2beta1", .kind = "APIGroupDiscovery"};
 constexpr FieldInfo kAPIGroupDiscoveryListFields[] = {
     KUBE_FIELD(APIGroupDiscoveryList, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(APIGroupDiscoveryList, items, "items", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(APIGroupDiscoveryList, items, "items", 2, kKeep, nullptr),
 };
 constexpr WireField kAPIGroupDiscoveryListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kAPIGroupDiscoveryListResource{.group = "apidiscovery.k8s.io", .version = "v2beta1", .kind = "APIGroupDiscoveryList"};
 constexpr FieldInfo kAPIResourceDiscoveryFields[] = {
-    KUBE_FIELD(APIResourceDiscovery, resource, "resource", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(APIResourceDiscovery, resource, "resource", 1, kKeep, nullptr),
     KUBE_FIELD(APIResourceDiscovery, responseKind, "responseKind", 2, 0, nullptr),
-    KUBE_FIELD(APIResourceDiscovery, scope, "scope", 3, kRequired | kKeep, nullptr),
-    KUBE_FIELD(APIResourceDiscovery, singularResource, "singularResource", 4, kRequired | kKeep, nullptr),
-    KUBE_FIELD(APIResourceDiscovery, verbs, "verbs", 5, kRequired | kKeep, &kMerge3),
+    KUBE_FIELD(APIResourceDiscovery, scope, "scope", 3, kKeep, nullptr),
+    KUBE_FIELD(APIResourceDiscovery, singularResource, "singularResource", 4, kKeep, nullptr),
+    KUBE_FIELD(APIResourceDiscovery, verbs, "verbs", 5, kKeep, &kMerge3),
     KUBE_FIELD(APIResourceDiscovery, shortNames, "shortNames", 6, 0, &kMerge3),
     KUBE_FIELD(APIResourceDiscovery, categories, "categories", 7, 0, &kMerge3),
     KUBE_FIELD(APIResourceDiscovery, subresources, "subresources", 8, 0, &kMerge5),
 };
 constexpr WireField kAPIResourceDiscoveryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr FieldInfo kAPISubresourceDiscoveryFields[] = {
-    KUBE_FIELD(APISubresourceDiscovery, subresource, "subresource", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(APISubresourceDiscovery, subresource, "subresource", 1, kKeep, nullptr),
     KUBE_FIELD(APISubresourceDiscovery, responseKind, "responseKind", 2, 0, nullptr),
     KUBE_FIELD(APISubresourceDiscovery, acceptedTypes, "acceptedTypes", 3, 0, &kMerge7),
-    KUBE_FIELD(APISubresourceDiscovery, verbs, "verbs", 4, kRequired | kKeep, &kMerge3),
+    KUBE_FIELD(APISubresourceDiscovery, verbs, "verbs", 4, kKeep, &kMerge3),
 };
 constexpr WireField kAPISubresourceDiscoveryWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr FieldInfo kAPIVersionDiscoveryFields[] = {
-    KUBE_FIELD(APIVersionDiscovery, version, "version", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(APIVersionDiscovery, version, "version", 1, kKeep, nullptr),
     KUBE_FIELD(APIVersionDiscovery, resources, "resources", 2, 0, &kMerge9),
     KUBE_FIELD(APIVersionDiscovery, freshness, "freshness", 3, 0, nullptr),
 };

@@ -21,8 +21,8 @@ constexpr ResourceInfo::Subresource kStatefulSetSubresources[] = {{"scale", "", 
 constexpr MergeInfo kMerge10{.listType = MergeInfo::ListType::Atomic};
 constexpr FieldInfo kControllerRevisionFields[] = {
     KUBE_FIELD(ControllerRevision, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ControllerRevision, data, "data", 2, kKeep, nullptr),
-    KUBE_FIELD(ControllerRevision, revision, "revision", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ControllerRevision, data, "data", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ControllerRevision, revision, "revision", 3, kKeep, nullptr),
 };
 constexpr WireField kControllerRevisionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kControllerRevisionResource{.group = "apps", .version = "v1beta1", .kind = "ControllerRevision", .plural = "controllerrevisions", .singular = "controllerrevision", .listKind = "ControllerRevisionList", .namespaced = true, .retired = true, .verbs = kNames1};
@@ -34,14 +34,14 @@ constexpr WireField kControllerRevisionListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kControllerRevisionListResource{.group = "apps", .version = "v1beta1", .kind = "ControllerRevisionList", .retired = true};
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Deployment, spec, "spec", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(Deployment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "apps", .version = "v1beta1", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDeploymentSubresources};
 constexpr FieldInfo kDeploymentConditionFields[] = {
-    KUBE_FIELD(DeploymentCondition, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeploymentCondition, status, "status", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeploymentCondition, type, "type", 1, kKeep, nullptr),
+    KUBE_FIELD(DeploymentCondition, status, "status", 2, kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, lastUpdateTime, "lastUpdateTime", 6, kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, lastTransitionTime, "lastTransitionTime", 7, kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, reason, "reason", 4, 0, nullptr),
@@ -57,7 +57,7 @@ constexpr ResourceInfo kDeploymentListResource{.group = "apps", .version = "v1be
 constexpr FieldInfo kDeploymentRollbackFields[] = {
     KUBE_FIELD(DeploymentRollback, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeploymentRollback, updatedAnnotations, "updatedAnnotations", 2, 0, nullptr),
-    KUBE_FIELD(DeploymentRollback, rollbackTo, "rollbackTo", 3, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeploymentRollback, rollbackTo, "rollbackTo", 3, kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeploymentRollbackWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentRollbackResource{.group = "apps", .version = "v1beta1", .kind = "DeploymentRollback", .retired = true};
@@ -116,21 +116,21 @@ constexpr FieldInfo kScaleSpecFields[] = {
 };
 constexpr WireField kScaleSpecWire[] = {{1, 0}};
 constexpr FieldInfo kScaleStatusFields[] = {
-    KUBE_FIELD(ScaleStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ScaleStatus, replicas, "replicas", 1, kKeep, nullptr),
     KUBE_FIELD(ScaleStatus, selector, "selector", 2, 0, nullptr),
     KUBE_FIELD(ScaleStatus, targetSelector, "targetSelector", 3, 0, nullptr),
 };
 constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kStatefulSetFields[] = {
     KUBE_FIELD(StatefulSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(StatefulSet, spec, "spec", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(StatefulSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kStatefulSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStatefulSetResource{.group = "apps", .version = "v1beta1", .kind = "StatefulSet", .plural = "statefulsets", .singular = "statefulset", .listKind = "StatefulSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames9, .categories = kNames3, .subresources = kStatefulSetSubresources};
 constexpr FieldInfo kStatefulSetConditionFields[] = {
-    KUBE_FIELD(StatefulSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(StatefulSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StatefulSetCondition, type, "type", 1, kKeep, nullptr),
+    KUBE_FIELD(StatefulSetCondition, status, "status", 2, kKeep, nullptr),
     KUBE_FIELD(StatefulSetCondition, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
     KUBE_FIELD(StatefulSetCondition, reason, "reason", 4, 0, nullptr),
     KUBE_FIELD(StatefulSetCondition, message, "message", 5, 0, nullptr),
@@ -153,7 +153,7 @@ constexpr FieldInfo kStatefulSetPersistentVolumeClaimRetentionPolicyFields[] = {
 constexpr WireField kStatefulSetPersistentVolumeClaimRetentionPolicyWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kStatefulSetSpecFields[] = {
     KUBE_FIELD(StatefulSetSpec, replicas, "replicas", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, 0, nullptr),
+    KUBE_FIELD(StatefulSetSpec, selector, "selector", 2, kRequired, nullptr),
     KUBE_FIELD(StatefulSetSpec, template_, "template", 3, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(StatefulSetSpec, volumeClaimTemplates, "volumeClaimTemplates", 4, 0, &kMerge10),
     KUBE_FIELD(StatefulSetSpec, serviceName, "serviceName", 5, kKeep, nullptr),

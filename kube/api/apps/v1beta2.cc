@@ -25,8 +25,8 @@ constexpr ResourceInfo::Subresource kStatefulSetSubresources[] = {{"scale", "", 
 constexpr MergeInfo kMerge12{.listType = MergeInfo::ListType::Atomic};
 constexpr FieldInfo kControllerRevisionFields[] = {
     KUBE_FIELD(ControllerRevision, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ControllerRevision, data, "data", 2, kKeep, nullptr),
-    KUBE_FIELD(ControllerRevision, revision, "revision", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ControllerRevision, data, "data", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ControllerRevision, revision, "revision", 3, kKeep, nullptr),
 };
 constexpr WireField kControllerRevisionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kControllerRevisionResource{.group = "apps", .version = "v1beta2", .kind = "ControllerRevision", .plural = "controllerrevisions", .singular = "controllerrevision", .listKind = "ControllerRevisionList", .namespaced = true, .retired = true, .verbs = kNames1};
@@ -38,14 +38,14 @@ constexpr WireField kControllerRevisionListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kControllerRevisionListResource{.group = "apps", .version = "v1beta2", .kind = "ControllerRevisionList", .retired = true};
 constexpr FieldInfo kDaemonSetFields[] = {
     KUBE_FIELD(DaemonSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DaemonSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(DaemonSet, spec, "spec", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(DaemonSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDaemonSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDaemonSetResource{.group = "apps", .version = "v1beta2", .kind = "DaemonSet", .plural = "daemonsets", .singular = "daemonset", .listKind = "DaemonSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames2, .categories = kNames3, .subresources = kDaemonSetSubresources};
 constexpr FieldInfo kDaemonSetConditionFields[] = {
-    KUBE_FIELD(DaemonSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DaemonSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DaemonSetCondition, type, "type", 1, kKeep, nullptr),
+    KUBE_FIELD(DaemonSetCondition, status, "status", 2, kKeep, nullptr),
     KUBE_FIELD(DaemonSetCondition, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
     KUBE_FIELD(DaemonSetCondition, reason, "reason", 4, 0, nullptr),
     KUBE_FIELD(DaemonSetCondition, message, "message", 5, 0, nullptr),
@@ -85,14 +85,14 @@ constexpr FieldInfo kDaemonSetUpdateStrategyFields[] = {
 constexpr WireField kDaemonSetUpdateStrategyWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kDeploymentFields[] = {
     KUBE_FIELD(Deployment, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(Deployment, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(Deployment, spec, "spec", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(Deployment, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeploymentWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kDeploymentResource{.group = "apps", .version = "v1beta2", .kind = "Deployment", .plural = "deployments", .singular = "deployment", .listKind = "DeploymentList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames7, .categories = kNames3, .subresources = kDeploymentSubresources};
 constexpr FieldInfo kDeploymentConditionFields[] = {
-    KUBE_FIELD(DeploymentCondition, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(DeploymentCondition, status, "status", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeploymentCondition, type, "type", 1, kKeep, nullptr),
+    KUBE_FIELD(DeploymentCondition, status, "status", 2, kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, lastUpdateTime, "lastUpdateTime", 6, kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, lastTransitionTime, "lastTransitionTime", 7, kKeep, nullptr),
     KUBE_FIELD(DeploymentCondition, reason, "reason", 4, 0, nullptr),
@@ -135,14 +135,14 @@ constexpr FieldInfo kDeploymentStrategyFields[] = {
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kReplicaSetFields[] = {
     KUBE_FIELD(ReplicaSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ReplicaSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(ReplicaSet, spec, "spec", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(ReplicaSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicaSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kReplicaSetResource{.group = "apps", .version = "v1beta2", .kind = "ReplicaSet", .plural = "replicasets", .singular = "replicaset", .listKind = "ReplicaSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames9, .categories = kNames3, .subresources = kReplicaSetSubresources};
 constexpr FieldInfo kReplicaSetConditionFields[] = {
-    KUBE_FIELD(ReplicaSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ReplicaSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ReplicaSetCondition, type, "type", 1, kKeep, nullptr),
+    KUBE_FIELD(ReplicaSetCondition, status, "status", 2, kKeep, nullptr),
     KUBE_FIELD(ReplicaSetCondition, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
     KUBE_FIELD(ReplicaSetCondition, reason, "reason", 4, 0, nullptr),
     KUBE_FIELD(ReplicaSetCondition, message, "message", 5, 0, nullptr),
@@ -198,21 +198,21 @@ constexpr FieldInfo kScaleSpecFields[] = {
 };
 constexpr WireField kScaleSpecWire[] = {{1, 0}};
 constexpr FieldInfo kScaleStatusFields[] = {
-    KUBE_FIELD(ScaleStatus, replicas, "replicas", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ScaleStatus, replicas, "replicas", 1, kKeep, nullptr),
     KUBE_FIELD(ScaleStatus, selector, "selector", 2, 0, &kMerge10),
     KUBE_FIELD(ScaleStatus, targetSelector, "targetSelector", 3, 0, nullptr),
 };
 constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kStatefulSetFields[] = {
     KUBE_FIELD(StatefulSet, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(StatefulSet, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(StatefulSet, spec, "spec", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(StatefulSet, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kStatefulSetWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kStatefulSetResource{.group = "apps", .version = "v1beta2", .kind = "StatefulSet", .plural = "statefulsets", .singular = "statefulset", .listKind = "StatefulSetList", .namespaced = true, .retired = true, .verbs = kNames1, .shortNames = kNames11, .categories = kNames3, .subresources = kStatefulSetSubresources};
 constexpr FieldInfo kStatefulSetConditionFields[] = {
-    KUBE_FIELD(StatefulSetCondition, type, "type", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(StatefulSetCondition, status, "status", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StatefulSetCondition, type, "type", 1, kKeep, nullptr),
+    KUBE_FIELD(StatefulSetCondition, status, "status", 2, kKeep, nullptr),
     KUBE_FIELD(StatefulSetCondition, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
     KUBE_FIELD(StatefulSetCondition, reason, "reason", 4, 0, nullptr),
     KUBE_FIELD(StatefulSetCondition, message, "message", 5, 0, nullptr),

@@ -37,8 +37,9 @@ constexpr FieldInfo kTokenRequestSpecFields[] = {
     KUBE_FIELD(TokenRequestSpec, audiences, "audiences", 1, kKeep, &kMerge2),
     KUBE_FIELD(TokenRequestSpec, expirationSeconds, "expirationSeconds", 4, 0, nullptr),
     KUBE_FIELD(TokenRequestSpec, boundObjectRef, "boundObjectRef", 3, 0, nullptr),
+    KUBE_FIELD(TokenRequestSpec, attestations, "attestations", 5, 0, nullptr),
 };
-constexpr WireField kTokenRequestSpecWire[] = {{1, 0}, {3, 2}, {4, 1}};
+constexpr WireField kTokenRequestSpecWire[] = {{1, 0}, {3, 2}, {4, 1}, {5, 3}};
 constexpr FieldInfo kTokenRequestStatusFields[] = {
     KUBE_FIELD(TokenRequestStatus, token, "token", 1, kKeep, nullptr),
     KUBE_FIELD(TokenRequestStatus, expirationTimestamp, "expirationTimestamp", 2, kKeep, nullptr),

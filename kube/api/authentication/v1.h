@@ -56,6 +56,7 @@ struct TokenRequestSpec {
   List<String> audiences = {};
   std::optional<std::int64_t> expirationSeconds = {};
   Shared<BoundObjectReference> boundObjectRef = {};
+  Map<Strings> attestations = {};
 
   bool operator==(const TokenRequestSpec&) const = default;
 };

@@ -91,6 +91,7 @@ struct HorizontalPodAutoscalerCondition {
   Time lastTransitionTime = {};
   String reason = {};
   String message = {};
+  std::optional<std::int64_t> observedGeneration = {};
 
   bool operator==(const HorizontalPodAutoscalerCondition&) const = default;
 };

@@ -74,8 +74,9 @@ constexpr FieldInfo kHorizontalPodAutoscalerConditionFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerCondition, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerCondition, reason, "reason", 4, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerCondition, message, "message", 5, 0, nullptr),
+    KUBE_FIELD(HorizontalPodAutoscalerCondition, observedGeneration, "observedGeneration", 6, 0, nullptr),
 };
-constexpr WireField kHorizontalPodAutoscalerConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
+constexpr WireField kHorizontalPodAutoscalerConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 constexpr FieldInfo kHorizontalPodAutoscalerListFields[] = {
     KUBE_FIELD(HorizontalPodAutoscalerList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(HorizontalPodAutoscalerList, items, "items", 2, kRequired | kKeep, nullptr),

@@ -112,6 +112,7 @@ struct HorizontalPodAutoscalerCondition {
   Time lastTransitionTime = {};
   String reason = {};
   String message = {};
+  std::optional<std::int64_t> observedGeneration = {};
 
   bool operator==(const HorizontalPodAutoscalerCondition&) const = default;
 };

@@ -14,8 +14,10 @@ constexpr std::string_view kNames4[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kCronJobSubresources[] = {{"status", "", "", "CronJob", kNames4}};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Atomic};
 constexpr ResourceInfo::Subresource kJobSubresources[] = {{"status", "", "", "Job", kNames4}};
-constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "type"};
-constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Set};
+constexpr std::string_view kNames6[] = {"name"};
+constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6, .patchStrategy = "merge", .patchMergeKey = "name"};
+constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "type"};
+constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Set};
 constexpr FieldInfo kCronJobFields[] = {
     KUBE_FIELD(CronJob, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CronJob, spec, "spec", 2, kRequired | kByValue, nullptr),
@@ -68,6 +70,13 @@ constexpr FieldInfo kJobListFields[] = {
 };
 constexpr WireField kJobListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kJobListResource{.group = "batch", .version = "v1", .kind = "JobList"};
+constexpr FieldInfo kJobSchedulingConfigurationFields[] = {
+    KUBE_FIELD(JobSchedulingConfiguration, schedulingPolicy, "schedulingPolicy", 1, 0, nullptr),
+    KUBE_FIELD(JobSchedulingConfiguration, schedulingConstraints, "schedulingConstraints", 2, 0, nullptr),
+    KUBE_FIELD(JobSchedulingConfiguration, disruptionMode, "disruptionMode", 3, 0, nullptr),
+    KUBE_FIELD(JobSchedulingConfiguration, resourceClaims, "resourceClaims", 4, 0, &kMerge7),
+};
+constexpr WireField kJobSchedulingConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr FieldInfo kJobSpecFields[] = {
     KUBE_FIELD(JobSpec, parallelism, "parallelism", 1, 0, nullptr),
     KUBE_FIELD(JobSpec, completions, "completions", 2, 0, nullptr),
@@ -85,10 +94,11 @@ constexpr FieldInfo kJobSpecFields[] = {
     KUBE_FIELD(JobSpec, suspend, "suspend", 10, 0, nullptr),
     KUBE_FIELD(JobSpec, podReplacementPolicy, "podReplacementPolicy", 14, 0, nullptr),
     KUBE_FIELD(JobSpec, managedBy, "managedBy", 15, 0, nullptr),
+    KUBE_FIELD(JobSpec, scheduling, "scheduling", 17, 0, nullptr),
 };
-constexpr WireField kJobSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 8}, {5, 9}, {6, 10}, {7, 5}, {8, 11}, {9, 12}, {10, 13}, {11, 3}, {12, 6}, {13, 7}, {14, 14}, {15, 15}, {16, 4}};
+constexpr WireField kJobSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 8}, {5, 9}, {6, 10}, {7, 5}, {8, 11}, {9, 12}, {10, 13}, {11, 3}, {12, 6}, {13, 7}, {14, 14}, {15, 15}, {16, 4}, {17, 16}};
 constexpr FieldInfo kJobStatusFields[] = {
-    KUBE_FIELD(JobStatus, conditions, "conditions", 1, 0, &kMerge6),
+    KUBE_FIELD(JobStatus, conditions, "conditions", 1, 0, &kMerge8),
     KUBE_FIELD(JobStatus, startTime, "startTime", 2, kPointer, nullptr),
     KUBE_FIELD(JobStatus, completionTime, "completionTime", 3, kPointer, nullptr),
     KUBE_FIELD(JobStatus, active, "active", 4, 0, nullptr),
@@ -113,7 +123,7 @@ constexpr WireField kPodFailurePolicyWire[] = {{1, 0}};
 constexpr FieldInfo kPodFailurePolicyOnExitCodesRequirementFields[] = {
     KUBE_FIELD(PodFailurePolicyOnExitCodesRequirement, containerName, "containerName", 1, 0, nullptr),
     KUBE_FIELD(PodFailurePolicyOnExitCodesRequirement, operator_, "operator", 2, kRequired | kKeep, nullptr),
-    KUBE_FIELD(PodFailurePolicyOnExitCodesRequirement, values, "values", 3, kRequired | kKeep, &kMerge7),
+    KUBE_FIELD(PodFailurePolicyOnExitCodesRequirement, values, "values", 3, kRequired | kKeep, &kMerge9),
 };
 constexpr WireField kPodFailurePolicyOnExitCodesRequirementWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kPodFailurePolicyOnPodConditionsPatternFields[] = {
@@ -137,8 +147,8 @@ constexpr FieldInfo kSuccessPolicyRuleFields[] = {
 };
 constexpr WireField kSuccessPolicyRuleWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kUncountedTerminatedPodsFields[] = {
-    KUBE_FIELD(UncountedTerminatedPods, succeeded, "succeeded", 1, 0, &kMerge7),
-    KUBE_FIELD(UncountedTerminatedPods, failed, "failed", 2, 0, &kMerge7),
+    KUBE_FIELD(UncountedTerminatedPods, succeeded, "succeeded", 1, 0, &kMerge9),
+    KUBE_FIELD(UncountedTerminatedPods, failed, "failed", 2, 0, &kMerge9),
 };
 constexpr WireField kUncountedTerminatedPodsWire[] = {{1, 0}, {2, 1}};
 }  // namespace
@@ -151,6 +161,7 @@ constinit const TypeInfo TypeOf<batchv1::CronJobStatus>::info = detail::makeType
 constinit const TypeInfo TypeOf<batchv1::Job>::info = detail::makeType<batchv1::Job>("Job", batchv1::kJobFields, batchv1::kJobWire, &batchv1::kJobResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<batchv1::JobCondition>::info = detail::makeType<batchv1::JobCondition>("JobCondition", batchv1::kJobConditionFields, batchv1::kJobConditionWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<batchv1::JobList>::info = detail::makeType<batchv1::JobList>("JobList", batchv1::kJobListFields, batchv1::kJobListWire, &batchv1::kJobListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1::JobSchedulingConfiguration>::info = detail::makeType<batchv1::JobSchedulingConfiguration>("JobSchedulingConfiguration", batchv1::kJobSchedulingConfigurationFields, batchv1::kJobSchedulingConfigurationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<batchv1::JobSpec>::info = detail::makeType<batchv1::JobSpec>("JobSpec", batchv1::kJobSpecFields, batchv1::kJobSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<batchv1::JobStatus>::info = detail::makeType<batchv1::JobStatus>("JobStatus", batchv1::kJobStatusFields, batchv1::kJobStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<batchv1::JobTemplateSpec>::info = detail::makeType<batchv1::JobTemplateSpec>("JobTemplateSpec", batchv1::kJobTemplateSpecFields, batchv1::kJobTemplateSpecWire, nullptr, JsonForm::Object, false);
@@ -169,6 +180,7 @@ template void List<batchv1::PodFailurePolicyRule>::drop(detail::Block*) noexcept
 template void List<batchv1::SuccessPolicyRule>::drop(detail::Block*) noexcept;
 template void Shared<batchv1::CronJobSpec>::drop(detail::Block*) noexcept;
 template void Shared<batchv1::CronJobStatus>::drop(detail::Block*) noexcept;
+template void Shared<batchv1::JobSchedulingConfiguration>::drop(detail::Block*) noexcept;
 template void Shared<batchv1::JobSpec>::drop(detail::Block*) noexcept;
 template void Shared<batchv1::JobStatus>::drop(detail::Block*) noexcept;
 template void Shared<batchv1::JobTemplateSpec>::drop(detail::Block*) noexcept;

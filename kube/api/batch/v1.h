@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kube/api/core/v1.h"
+#include "kube/api/scheduling/v1alpha3.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 
@@ -19,6 +20,7 @@ struct CronJobStatus;
 struct Job;
 struct JobCondition;
 struct JobList;
+struct JobSchedulingConfiguration;
 struct JobSpec;
 struct JobStatus;
 struct JobTemplateSpec;
@@ -92,6 +94,15 @@ struct JobList {
   bool operator==(const JobList&) const = default;
 };
 
+struct JobSchedulingConfiguration {
+  Shared<schedulingv1alpha3::WorkloadPodGroupSchedulingPolicy> schedulingPolicy = {};
+  Shared<schedulingv1alpha3::WorkloadPodGroupSchedulingConstraints> schedulingConstraints = {};
+  Shared<schedulingv1alpha3::WorkloadPodGroupDisruptionMode> disruptionMode = {};
+  List<schedulingv1alpha3::WorkloadPodGroupResourceClaim> resourceClaims = {};
+
+  bool operator==(const JobSchedulingConfiguration&) const = default;
+};
+
 struct JobSpec {
   std::optional<std::int32_t> parallelism = {};
   std::optional<std::int32_t> completions = {};
@@ -109,6 +120,7 @@ struct JobSpec {
   std::optional<bool> suspend = {};
   std::optional<String> podReplacementPolicy = {};
   std::optional<String> managedBy = {};
+  Shared<JobSchedulingConfiguration> scheduling = {};
 
   bool operator==(const JobSpec&) const = default;
 };
@@ -197,6 +209,7 @@ template <> struct TypeOf<batchv1::CronJobStatus> { static const TypeInfo info; 
 template <> struct TypeOf<batchv1::Job> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1::JobCondition> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1::JobList> { static const TypeInfo info; };
+template <> struct TypeOf<batchv1::JobSchedulingConfiguration> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1::JobSpec> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1::JobStatus> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1::JobTemplateSpec> { static const TypeInfo info; };
@@ -215,6 +228,7 @@ extern template void List<batchv1::PodFailurePolicyRule>::drop(detail::Block*) n
 extern template void List<batchv1::SuccessPolicyRule>::drop(detail::Block*) noexcept;
 extern template void Shared<batchv1::CronJobSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<batchv1::CronJobStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<batchv1::JobSchedulingConfiguration>::drop(detail::Block*) noexcept;
 extern template void Shared<batchv1::JobSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<batchv1::JobStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<batchv1::JobTemplateSpec>::drop(detail::Block*) noexcept;

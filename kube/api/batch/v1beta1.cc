@@ -43,6 +43,12 @@ constexpr FieldInfo kCronJobStatusFields[] = {
     KUBE_FIELD(CronJobStatus, lastSuccessfulTime, "lastSuccessfulTime", 5, kPointer, nullptr),
 };
 constexpr WireField kCronJobStatusWire[] = {{1, 0}, {4, 1}, {5, 2}};
+constexpr FieldInfo kJobTemplateFields[] = {
+    KUBE_FIELD(JobTemplate, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(JobTemplate, template_, "template", 2, kByValue, nullptr),
+};
+constexpr WireField kJobTemplateWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kJobTemplateResource{.group = "batch", .version = "v1beta1", .kind = "JobTemplate", .retired = true};
 constexpr FieldInfo kJobTemplateSpecFields[] = {
     KUBE_FIELD(JobTemplateSpec, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(JobTemplateSpec, spec, "spec", 2, kByValue, nullptr),
@@ -55,6 +61,7 @@ constinit const TypeInfo TypeOf<batchv1beta1::CronJob>::info = detail::makeType<
 constinit const TypeInfo TypeOf<batchv1beta1::CronJobList>::info = detail::makeType<batchv1beta1::CronJobList>("CronJobList", batchv1beta1::kCronJobListFields, batchv1beta1::kCronJobListWire, &batchv1beta1::kCronJobListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<batchv1beta1::CronJobSpec>::info = detail::makeType<batchv1beta1::CronJobSpec>("CronJobSpec", batchv1beta1::kCronJobSpecFields, batchv1beta1::kCronJobSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<batchv1beta1::CronJobStatus>::info = detail::makeType<batchv1beta1::CronJobStatus>("CronJobStatus", batchv1beta1::kCronJobStatusFields, batchv1beta1::kCronJobStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<batchv1beta1::JobTemplate>::info = detail::makeType<batchv1beta1::JobTemplate>("JobTemplate", batchv1beta1::kJobTemplateFields, batchv1beta1::kJobTemplateWire, &batchv1beta1::kJobTemplateResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<batchv1beta1::JobTemplateSpec>::info = detail::makeType<batchv1beta1::JobTemplateSpec>("JobTemplateSpec", batchv1beta1::kJobTemplateSpecFields, batchv1beta1::kJobTemplateSpecWire, nullptr, JsonForm::Object, false);
 template void List<batchv1beta1::CronJob>::drop(detail::Block*) noexcept;
 template void Shared<batchv1beta1::CronJobSpec>::drop(detail::Block*) noexcept;

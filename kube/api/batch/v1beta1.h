@@ -17,6 +17,7 @@ struct CronJob;
 struct CronJobList;
 struct CronJobSpec;
 struct CronJobStatus;
+struct JobTemplate;
 struct JobTemplateSpec;
 
 struct CronJob {
@@ -55,6 +56,13 @@ struct CronJobStatus {
   bool operator==(const CronJobStatus&) const = default;
 };
 
+struct JobTemplate {
+  metav1::ObjectMeta metadata = {};
+  Shared<JobTemplateSpec> template_ = {};
+
+  bool operator==(const JobTemplate&) const = default;
+};
+
 struct JobTemplateSpec {
   metav1::ObjectMeta metadata = {};
   Shared<batchv1::JobSpec> spec = {};
@@ -71,6 +79,7 @@ template <> struct TypeOf<batchv1beta1::CronJob> { static const TypeInfo info; }
 template <> struct TypeOf<batchv1beta1::CronJobList> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1beta1::CronJobSpec> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1beta1::CronJobStatus> { static const TypeInfo info; };
+template <> struct TypeOf<batchv1beta1::JobTemplate> { static const TypeInfo info; };
 template <> struct TypeOf<batchv1beta1::JobTemplateSpec> { static const TypeInfo info; };
 extern template void List<batchv1beta1::CronJob>::drop(detail::Block*) noexcept;
 extern template void Shared<batchv1beta1::CronJobSpec>::drop(detail::Block*) noexcept;

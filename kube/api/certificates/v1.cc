@@ -14,6 +14,8 @@ constexpr ResourceInfo::Subresource kCertificateSigningRequestSubresources[] = {
 constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames5[] = {"type"};
 constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames5};
+constexpr ResourceInfo::Subresource kPodCertificateRequestSubresources[] = {{"status", "", "", "PodCertificateRequest", kNames3}};
+constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames5, .patchStrategy = "merge", .patchMergeKey = "type"};
 constexpr FieldInfo kCertificateSigningRequestFields[] = {
     KUBE_FIELD(CertificateSigningRequest, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CertificateSigningRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -52,6 +54,57 @@ constexpr FieldInfo kCertificateSigningRequestStatusFields[] = {
     KUBE_FIELD(CertificateSigningRequestStatus, certificate, "certificate", 2, 0, nullptr),
 };
 constexpr WireField kCertificateSigningRequestStatusWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kClusterTrustBundleFields[] = {
+    KUBE_FIELD(ClusterTrustBundle, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+};
+constexpr WireField kClusterTrustBundleWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .verbs = kNames1};
+constexpr FieldInfo kClusterTrustBundleListFields[] = {
+    KUBE_FIELD(ClusterTrustBundleList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ClusterTrustBundleList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kClusterTrustBundleListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kClusterTrustBundleListResource{.group = "certificates.k8s.io", .version = "v1", .kind = "ClusterTrustBundleList"};
+constexpr FieldInfo kClusterTrustBundleSpecFields[] = {
+    KUBE_FIELD(ClusterTrustBundleSpec, signerName, "signerName", 1, 0, nullptr),
+    KUBE_FIELD(ClusterTrustBundleSpec, trustBundle, "trustBundle", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kClusterTrustBundleSpecWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kPodCertificateRequestFields[] = {
+    KUBE_FIELD(PodCertificateRequest, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodCertificateRequest, status, "status", 3, kByValue, nullptr),
+};
+constexpr WireField kPodCertificateRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr ResourceInfo kPodCertificateRequestResource{.group = "certificates.k8s.io", .version = "v1", .kind = "PodCertificateRequest", .plural = "podcertificaterequests", .singular = "podcertificaterequest", .listKind = "PodCertificateRequestList", .namespaced = true, .verbs = kNames1, .subresources = kPodCertificateRequestSubresources};
+constexpr FieldInfo kPodCertificateRequestListFields[] = {
+    KUBE_FIELD(PodCertificateRequestList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequestList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kPodCertificateRequestListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kPodCertificateRequestListResource{.group = "certificates.k8s.io", .version = "v1", .kind = "PodCertificateRequestList"};
+constexpr FieldInfo kPodCertificateRequestSpecFields[] = {
+    KUBE_FIELD(PodCertificateRequestSpec, signerName, "signerName", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, podName, "podName", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, podUID, "podUID", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, serviceAccountName, "serviceAccountName", 4, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, serviceAccountUID, "serviceAccountUID", 5, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, nodeName, "nodeName", 6, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, nodeUID, "nodeUID", 7, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, maxExpirationSeconds, "maxExpirationSeconds", 8, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, stubPKCS10Request, "stubPKCS10Request", 12, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, unverifiedUserAnnotations, "unverifiedUserAnnotations", 11, 0, nullptr),
+};
+constexpr WireField kPodCertificateRequestSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {11, 9}, {12, 8}};
+constexpr FieldInfo kPodCertificateRequestStatusFields[] = {
+    KUBE_FIELD(PodCertificateRequestStatus, conditions, "conditions", 1, 0, &kMerge7),
+    KUBE_FIELD(PodCertificateRequestStatus, certificateChain, "certificateChain", 2, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequestStatus, notBefore, "notBefore", 4, kPointer, nullptr),
+    KUBE_FIELD(PodCertificateRequestStatus, beginRefreshAt, "beginRefreshAt", 5, kPointer, nullptr),
+    KUBE_FIELD(PodCertificateRequestStatus, notAfter, "notAfter", 6, kPointer, nullptr),
+};
+constexpr WireField kPodCertificateRequestStatusWire[] = {{1, 0}, {2, 1}, {4, 2}, {5, 3}, {6, 4}};
 }  // namespace
 }  // namespace certificatesv1
 
@@ -60,9 +113,21 @@ constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestConditi
 constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestList>::info = detail::makeType<certificatesv1::CertificateSigningRequestList>("CertificateSigningRequestList", certificatesv1::kCertificateSigningRequestListFields, certificatesv1::kCertificateSigningRequestListWire, &certificatesv1::kCertificateSigningRequestListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestSpec>::info = detail::makeType<certificatesv1::CertificateSigningRequestSpec>("CertificateSigningRequestSpec", certificatesv1::kCertificateSigningRequestSpecFields, certificatesv1::kCertificateSigningRequestSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<certificatesv1::CertificateSigningRequestStatus>::info = detail::makeType<certificatesv1::CertificateSigningRequestStatus>("CertificateSigningRequestStatus", certificatesv1::kCertificateSigningRequestStatusFields, certificatesv1::kCertificateSigningRequestStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::ClusterTrustBundle>::info = detail::makeType<certificatesv1::ClusterTrustBundle>("ClusterTrustBundle", certificatesv1::kClusterTrustBundleFields, certificatesv1::kClusterTrustBundleWire, &certificatesv1::kClusterTrustBundleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::ClusterTrustBundleList>::info = detail::makeType<certificatesv1::ClusterTrustBundleList>("ClusterTrustBundleList", certificatesv1::kClusterTrustBundleListFields, certificatesv1::kClusterTrustBundleListWire, &certificatesv1::kClusterTrustBundleListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::ClusterTrustBundleSpec>::info = detail::makeType<certificatesv1::ClusterTrustBundleSpec>("ClusterTrustBundleSpec", certificatesv1::kClusterTrustBundleSpecFields, certificatesv1::kClusterTrustBundleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::PodCertificateRequest>::info = detail::makeType<certificatesv1::PodCertificateRequest>("PodCertificateRequest", certificatesv1::kPodCertificateRequestFields, certificatesv1::kPodCertificateRequestWire, &certificatesv1::kPodCertificateRequestResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::PodCertificateRequestList>::info = detail::makeType<certificatesv1::PodCertificateRequestList>("PodCertificateRequestList", certificatesv1::kPodCertificateRequestListFields, certificatesv1::kPodCertificateRequestListWire, &certificatesv1::kPodCertificateRequestListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::PodCertificateRequestSpec>::info = detail::makeType<certificatesv1::PodCertificateRequestSpec>("PodCertificateRequestSpec", certificatesv1::kPodCertificateRequestSpecFields, certificatesv1::kPodCertificateRequestSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1::PodCertificateRequestStatus>::info = detail::makeType<certificatesv1::PodCertificateRequestStatus>("PodCertificateRequestStatus", certificatesv1::kPodCertificateRequestStatusFields, certificatesv1::kPodCertificateRequestStatusWire, nullptr, JsonForm::Object, false);
 template void List<certificatesv1::CertificateSigningRequest>::drop(detail::Block*) noexcept;
 template void List<certificatesv1::CertificateSigningRequestCondition>::drop(detail::Block*) noexcept;
+template void List<certificatesv1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
+template void List<certificatesv1::PodCertificateRequest>::drop(detail::Block*) noexcept;
 template void Shared<certificatesv1::CertificateSigningRequestSpec>::drop(detail::Block*) noexcept;
 template void Shared<certificatesv1::CertificateSigningRequestStatus>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1::PodCertificateRequestSpec>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1::PodCertificateRequestStatus>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

@@ -16,6 +16,13 @@ struct CertificateSigningRequestCondition;
 struct CertificateSigningRequestList;
 struct CertificateSigningRequestSpec;
 struct CertificateSigningRequestStatus;
+struct ClusterTrustBundle;
+struct ClusterTrustBundleList;
+struct ClusterTrustBundleSpec;
+struct PodCertificateRequest;
+struct PodCertificateRequestList;
+struct PodCertificateRequestSpec;
+struct PodCertificateRequestStatus;
 
 struct CertificateSigningRequest {
   metav1::ObjectMeta metadata = {};
@@ -63,6 +70,67 @@ struct CertificateSigningRequestStatus {
   bool operator==(const CertificateSigningRequestStatus&) const = default;
 };
 
+struct ClusterTrustBundle {
+  metav1::ObjectMeta metadata = {};
+  Shared<ClusterTrustBundleSpec> spec = {};
+
+  bool operator==(const ClusterTrustBundle&) const = default;
+};
+
+struct ClusterTrustBundleList {
+  metav1::ListMeta metadata = {};
+  List<ClusterTrustBundle> items = {};
+
+  bool operator==(const ClusterTrustBundleList&) const = default;
+};
+
+struct ClusterTrustBundleSpec {
+  String signerName = {};
+  String trustBundle = {};
+
+  bool operator==(const ClusterTrustBundleSpec&) const = default;
+};
+
+struct PodCertificateRequest {
+  metav1::ObjectMeta metadata = {};
+  Shared<PodCertificateRequestSpec> spec = {};
+  Shared<PodCertificateRequestStatus> status = {};
+
+  bool operator==(const PodCertificateRequest&) const = default;
+};
+
+struct PodCertificateRequestList {
+  metav1::ListMeta metadata = {};
+  List<PodCertificateRequest> items = {};
+
+  bool operator==(const PodCertificateRequestList&) const = default;
+};
+
+struct PodCertificateRequestSpec {
+  String signerName = {};
+  String podName = {};
+  String podUID = {};
+  String serviceAccountName = {};
+  String serviceAccountUID = {};
+  String nodeName = {};
+  String nodeUID = {};
+  std::optional<std::int32_t> maxExpirationSeconds = {};
+  Bytes stubPKCS10Request = {};
+  Map<String> unverifiedUserAnnotations = {};
+
+  bool operator==(const PodCertificateRequestSpec&) const = default;
+};
+
+struct PodCertificateRequestStatus {
+  List<metav1::Condition> conditions = {};
+  String certificateChain = {};
+  Time notBefore = {};
+  Time beginRefreshAt = {};
+  Time notAfter = {};
+
+  bool operator==(const PodCertificateRequestStatus&) const = default;
+};
+
 }  // namespace kube::certificatesv1
 
 namespace kube {
@@ -73,10 +141,22 @@ template <> struct TypeOf<certificatesv1::CertificateSigningRequestCondition> { 
 template <> struct TypeOf<certificatesv1::CertificateSigningRequestList> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1::CertificateSigningRequestSpec> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1::CertificateSigningRequestStatus> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1::ClusterTrustBundle> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1::ClusterTrustBundleList> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1::ClusterTrustBundleSpec> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1::PodCertificateRequest> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1::PodCertificateRequestList> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1::PodCertificateRequestSpec> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1::PodCertificateRequestStatus> { static const TypeInfo info; };
 extern template void List<certificatesv1::CertificateSigningRequest>::drop(detail::Block*) noexcept;
 extern template void List<certificatesv1::CertificateSigningRequestCondition>::drop(detail::Block*) noexcept;
+extern template void List<certificatesv1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
+extern template void List<certificatesv1::PodCertificateRequest>::drop(detail::Block*) noexcept;
 extern template void Shared<certificatesv1::CertificateSigningRequestSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<certificatesv1::CertificateSigningRequestStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1::PodCertificateRequestSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1::PodCertificateRequestStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

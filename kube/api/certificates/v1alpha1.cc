@@ -8,30 +8,75 @@ namespace kube {
 namespace certificatesv1alpha1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+constexpr std::string_view kNames2[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kPodCertificateRequestSubresources[] = {{"status", "", "", "PodCertificateRequest", kNames2}};
+constexpr std::string_view kNames3[] = {"type"};
+constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames3, .patchStrategy = "merge", .patchMergeKey = "type"};
 constexpr FieldInfo kClusterTrustBundleFields[] = {
     KUBE_FIELD(ClusterTrustBundle, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundle, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kClusterTrustBundleWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .verbs = kNames1};
+constexpr ResourceInfo kClusterTrustBundleResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundle", .plural = "clustertrustbundles", .singular = "clustertrustbundle", .listKind = "ClusterTrustBundleList", .retired = true, .verbs = kNames1};
 constexpr FieldInfo kClusterTrustBundleListFields[] = {
     KUBE_FIELD(ClusterTrustBundleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterTrustBundleListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kClusterTrustBundleListResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundleList"};
+constexpr ResourceInfo kClusterTrustBundleListResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "ClusterTrustBundleList", .retired = true};
 constexpr FieldInfo kClusterTrustBundleSpecFields[] = {
     KUBE_FIELD(ClusterTrustBundleSpec, signerName, "signerName", 1, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleSpec, trustBundle, "trustBundle", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kClusterTrustBundleSpecWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kPodCertificateRequestFields[] = {
+    KUBE_FIELD(PodCertificateRequest, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodCertificateRequest, status, "status", 3, kByValue, nullptr),
+};
+constexpr WireField kPodCertificateRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr ResourceInfo kPodCertificateRequestResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "PodCertificateRequest", .plural = "podcertificaterequests", .singular = "podcertificaterequest", .listKind = "PodCertificateRequestList", .namespaced = true, .retired = true, .verbs = kNames1, .subresources = kPodCertificateRequestSubresources};
+constexpr FieldInfo kPodCertificateRequestListFields[] = {
+    KUBE_FIELD(PodCertificateRequestList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequestList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kPodCertificateRequestListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kPodCertificateRequestListResource{.group = "certificates.k8s.io", .version = "v1alpha1", .kind = "PodCertificateRequestList", .retired = true};
+constexpr FieldInfo kPodCertificateRequestSpecFields[] = {
+    KUBE_FIELD(PodCertificateRequestSpec, signerName, "signerName", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, podName, "podName", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, podUID, "podUID", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, serviceAccountName, "serviceAccountName", 4, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, serviceAccountUID, "serviceAccountUID", 5, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, nodeName, "nodeName", 6, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, nodeUID, "nodeUID", 7, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, maxExpirationSeconds, "maxExpirationSeconds", 8, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, pkixPublicKey, "pkixPublicKey", 9, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodCertificateRequestSpec, proofOfPossession, "proofOfPossession", 10, kRequired | kKeep, nullptr),
+};
+constexpr WireField kPodCertificateRequestSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
+constexpr FieldInfo kPodCertificateRequestStatusFields[] = {
+    KUBE_FIELD(PodCertificateRequestStatus, conditions, "conditions", 1, 0, &kMerge4),
+    KUBE_FIELD(PodCertificateRequestStatus, certificateChain, "certificateChain", 2, 0, nullptr),
+    KUBE_FIELD(PodCertificateRequestStatus, notBefore, "notBefore", 4, kPointer, nullptr),
+    KUBE_FIELD(PodCertificateRequestStatus, beginRefreshAt, "beginRefreshAt", 5, kPointer, nullptr),
+    KUBE_FIELD(PodCertificateRequestStatus, notAfter, "notAfter", 6, kPointer, nullptr),
+};
+constexpr WireField kPodCertificateRequestStatusWire[] = {{1, 0}, {2, 1}, {4, 2}, {5, 3}, {6, 4}};
 }  // namespace
 }  // namespace certificatesv1alpha1
 
 constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundle>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundle>("ClusterTrustBundle", certificatesv1alpha1::kClusterTrustBundleFields, certificatesv1alpha1::kClusterTrustBundleWire, &certificatesv1alpha1::kClusterTrustBundleResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundleList>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundleList>("ClusterTrustBundleList", certificatesv1alpha1::kClusterTrustBundleListFields, certificatesv1alpha1::kClusterTrustBundleListWire, &certificatesv1alpha1::kClusterTrustBundleListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<certificatesv1alpha1::ClusterTrustBundleSpec>::info = detail::makeType<certificatesv1alpha1::ClusterTrustBundleSpec>("ClusterTrustBundleSpec", certificatesv1alpha1::kClusterTrustBundleSpecFields, certificatesv1alpha1::kClusterTrustBundleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1alpha1::PodCertificateRequest>::info = detail::makeType<certificatesv1alpha1::PodCertificateRequest>("PodCertificateRequest", certificatesv1alpha1::kPodCertificateRequestFields, certificatesv1alpha1::kPodCertificateRequestWire, &certificatesv1alpha1::kPodCertificateRequestResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1alpha1::PodCertificateRequestList>::info = detail::makeType<certificatesv1alpha1::PodCertificateRequestList>("PodCertificateRequestList", certificatesv1alpha1::kPodCertificateRequestListFields, certificatesv1alpha1::kPodCertificateRequestListWire, &certificatesv1alpha1::kPodCertificateRequestListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1alpha1::PodCertificateRequestSpec>::info = detail::makeType<certificatesv1alpha1::PodCertificateRequestSpec>("PodCertificateRequestSpec", certificatesv1alpha1::kPodCertificateRequestSpecFields, certificatesv1alpha1::kPodCertificateRequestSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<certificatesv1alpha1::PodCertificateRequestStatus>::info = detail::makeType<certificatesv1alpha1::PodCertificateRequestStatus>("PodCertificateRequestStatus", certificatesv1alpha1::kPodCertificateRequestStatusFields, certificatesv1alpha1::kPodCertificateRequestStatusWire, nullptr, JsonForm::Object, false);
 template void List<certificatesv1alpha1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
+template void List<certificatesv1alpha1::PodCertificateRequest>::drop(detail::Block*) noexcept;
 template void Shared<certificatesv1alpha1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1alpha1::PodCertificateRequestSpec>::drop(detail::Block*) noexcept;
+template void Shared<certificatesv1alpha1::PodCertificateRequestStatus>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

@@ -14,6 +14,10 @@ namespace kube::certificatesv1alpha1 {
 struct ClusterTrustBundle;
 struct ClusterTrustBundleList;
 struct ClusterTrustBundleSpec;
+struct PodCertificateRequest;
+struct PodCertificateRequestList;
+struct PodCertificateRequestSpec;
+struct PodCertificateRequestStatus;
 
 struct ClusterTrustBundle {
   metav1::ObjectMeta metadata = {};
@@ -36,6 +40,46 @@ struct ClusterTrustBundleSpec {
   bool operator==(const ClusterTrustBundleSpec&) const = default;
 };
 
+struct PodCertificateRequest {
+  metav1::ObjectMeta metadata = {};
+  Shared<PodCertificateRequestSpec> spec = {};
+  Shared<PodCertificateRequestStatus> status = {};
+
+  bool operator==(const PodCertificateRequest&) const = default;
+};
+
+struct PodCertificateRequestList {
+  metav1::ListMeta metadata = {};
+  List<PodCertificateRequest> items = {};
+
+  bool operator==(const PodCertificateRequestList&) const = default;
+};
+
+struct PodCertificateRequestSpec {
+  String signerName = {};
+  String podName = {};
+  String podUID = {};
+  String serviceAccountName = {};
+  String serviceAccountUID = {};
+  String nodeName = {};
+  String nodeUID = {};
+  std::optional<std::int32_t> maxExpirationSeconds = {};
+  Bytes pkixPublicKey = {};
+  Bytes proofOfPossession = {};
+
+  bool operator==(const PodCertificateRequestSpec&) const = default;
+};
+
+struct PodCertificateRequestStatus {
+  List<metav1::Condition> conditions = {};
+  String certificateChain = {};
+  Time notBefore = {};
+  Time beginRefreshAt = {};
+  Time notAfter = {};
+
+  bool operator==(const PodCertificateRequestStatus&) const = default;
+};
+
 }  // namespace kube::certificatesv1alpha1
 
 namespace kube {
@@ -44,8 +88,15 @@ namespace kube {
 template <> struct TypeOf<certificatesv1alpha1::ClusterTrustBundle> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1alpha1::ClusterTrustBundleList> { static const TypeInfo info; };
 template <> struct TypeOf<certificatesv1alpha1::ClusterTrustBundleSpec> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1alpha1::PodCertificateRequest> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1alpha1::PodCertificateRequestList> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1alpha1::PodCertificateRequestSpec> { static const TypeInfo info; };
+template <> struct TypeOf<certificatesv1alpha1::PodCertificateRequestStatus> { static const TypeInfo info; };
 extern template void List<certificatesv1alpha1::ClusterTrustBundle>::drop(detail::Block*) noexcept;
+extern template void List<certificatesv1alpha1::PodCertificateRequest>::drop(detail::Block*) noexcept;
 extern template void Shared<certificatesv1alpha1::ClusterTrustBundleSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1alpha1::PodCertificateRequestSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<certificatesv1alpha1::PodCertificateRequestStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

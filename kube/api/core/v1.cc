@@ -25,47 +25,52 @@ constexpr std::string_view kNames15[] = {"devicePath"};
 constexpr MergeInfo kMerge16{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames15, .patchStrategy = "merge", .patchMergeKey = "devicePath"};
 constexpr MergeInfo kMerge17{.listType = MergeInfo::ListType::Set};
 constexpr std::string_view kNames18[] = {"ep"};
-constexpr std::string_view kNames19[] = {"ev"};
-constexpr std::string_view kNames20[] = {"limits"};
-constexpr std::string_view kNames21[] = {"create", "delete", "get", "list", "patch", "update", "watch"};
-constexpr std::string_view kNames22[] = {"ns"};
-constexpr std::string_view kNames23[] = {"update"};
-constexpr std::string_view kNames24[] = {"get", "patch", "update"};
-constexpr ResourceInfo::Subresource kNamespaceSubresources[] = {{"finalize", "", "", "Namespace", kNames23}, {"status", "", "", "Namespace", kNames24}};
-constexpr std::string_view kNames25[] = {"no"};
-constexpr std::string_view kNames26[] = {"create", "delete", "get", "patch", "update"};
-constexpr ResourceInfo::Subresource kNodeSubresources[] = {{"proxy", "", "", "NodeProxyOptions", kNames26}, {"status", "", "", "Node", kNames24}};
-constexpr MergeInfo kMerge27{.listType = MergeInfo::ListType::Set, .patchStrategy = "merge"};
-constexpr std::string_view kNames28[] = {"pv"};
-constexpr ResourceInfo::Subresource kPersistentVolumeSubresources[] = {{"status", "", "", "PersistentVolume", kNames24}};
-constexpr std::string_view kNames29[] = {"pvc"};
-constexpr ResourceInfo::Subresource kPersistentVolumeClaimSubresources[] = {{"status", "", "", "PersistentVolumeClaim", kNames24}};
-constexpr MergeInfo kMerge30{.granular = true};
-constexpr std::string_view kNames31[] = {"po"};
-constexpr std::string_view kNames32[] = {"all"};
-constexpr std::string_view kNames33[] = {"create", "get"};
-constexpr std::string_view kNames34[] = {"get"};
-constexpr ResourceInfo::Subresource kPodSubresources[] = {{"attach", "", "", "PodAttachOptions", kNames33}, {"binding", "", "", "Binding", kNames2}, {"ephemeralcontainers", "", "", "Pod", kNames24}, {"eviction", "policy", "v1", "Eviction", kNames2}, {"exec", "", "", "PodExecOptions", kNames33}, {"log", "", "", "Pod", kNames34}, {"portforward", "", "", "PodPortForwardOptions", kNames33}, {"proxy", "", "", "PodProxyOptions", kNames26}, {"resize", "", "", "Pod", kNames24}, {"status", "", "", "Pod", kNames24}};
-constexpr MergeInfo kMerge35{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11, .patchStrategy = "merge,retainKeys", .patchMergeKey = "name"};
-constexpr MergeInfo kMerge36{.atomicMap = true};
-constexpr std::string_view kNames37[] = {"ip"};
-constexpr MergeInfo kMerge38{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames37, .patchStrategy = "merge", .patchMergeKey = "ip"};
-constexpr std::string_view kNames39[] = {"topologyKey", "whenUnsatisfiable"};
-constexpr MergeInfo kMerge40{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames39, .patchStrategy = "merge", .patchMergeKey = "topologyKey"};
-constexpr MergeInfo kMerge41{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "ip"};
-constexpr std::string_view kNames42[] = {"rc"};
-constexpr ResourceInfo::Subresource kReplicationControllerSubresources[] = {{"scale", "autoscaling", "v1", "Scale", kNames24}, {"status", "", "", "ReplicationController", kNames24}};
-constexpr std::string_view kNames43[] = {"quota"};
-constexpr ResourceInfo::Subresource kResourceQuotaSubresources[] = {{"status", "", "", "ResourceQuota", kNames24}};
-constexpr MergeInfo kMerge44{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11};
-constexpr std::string_view kNames45[] = {"resourceID"};
-constexpr MergeInfo kMerge46{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames45};
-constexpr std::string_view kNames47[] = {"svc"};
-constexpr ResourceInfo::Subresource kServiceSubresources[] = {{"proxy", "", "", "ServiceProxyOptions", kNames26}, {"status", "", "", "Service", kNames24}};
-constexpr std::string_view kNames48[] = {"sa"};
+constexpr MergeInfo kMerge19{.patchStrategy = "merge", .patchMergeKey = "name"};
+constexpr std::string_view kNames20[] = {"ev"};
+constexpr std::string_view kNames21[] = {"limits"};
+constexpr std::string_view kNames22[] = {"create", "delete", "get", "list", "patch", "update", "watch"};
+constexpr std::string_view kNames23[] = {"ns"};
+constexpr std::string_view kNames24[] = {"update"};
+constexpr std::string_view kNames25[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kNamespaceSubresources[] = {{"finalize", "", "", "Namespace", kNames24}, {"status", "", "", "Namespace", kNames25}};
+constexpr std::string_view kNames26[] = {"no"};
+constexpr std::string_view kNames27[] = {"create", "delete", "get", "patch", "update"};
+constexpr ResourceInfo::Subresource kNodeSubresources[] = {{"proxy", "", "", "NodeProxyOptions", kNames27}, {"status", "", "", "Node", kNames25}};
+constexpr MergeInfo kMerge28{.listType = MergeInfo::ListType::Set, .patchStrategy = "merge"};
+constexpr std::string_view kNames29[] = {"pv"};
+constexpr ResourceInfo::Subresource kPersistentVolumeSubresources[] = {{"status", "", "", "PersistentVolume", kNames25}};
+constexpr std::string_view kNames30[] = {"pvc"};
+constexpr ResourceInfo::Subresource kPersistentVolumeClaimSubresources[] = {{"status", "", "", "PersistentVolumeClaim", kNames25}};
+constexpr MergeInfo kMerge31{.granular = true};
+constexpr std::string_view kNames32[] = {"po"};
+constexpr std::string_view kNames33[] = {"all"};
+constexpr std::string_view kNames34[] = {"create", "get"};
+constexpr std::string_view kNames35[] = {"get"};
+constexpr ResourceInfo::Subresource kPodSubresources[] = {{"attach", "", "", "PodAttachOptions", kNames34}, {"binding", "", "", "Binding", kNames2}, {"ephemeralcontainers", "", "", "Pod", kNames25}, {"eviction", "policy", "v1", "Eviction", kNames2}, {"exec", "", "", "PodExecOptions", kNames34}, {"log", "", "", "Pod", kNames35}, {"portforward", "", "", "PodPortForwardOptions", kNames34}, {"proxy", "", "", "PodProxyOptions", kNames27}, {"resize", "", "", "Pod", kNames25}, {"status", "", "", "Pod", kNames25}};
+constexpr MergeInfo kMerge36{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11, .patchStrategy = "merge,retainKeys", .patchMergeKey = "name"};
+constexpr MergeInfo kMerge37{.atomicMap = true};
+constexpr std::string_view kNames38[] = {"ip"};
+constexpr MergeInfo kMerge39{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames38, .patchStrategy = "merge", .patchMergeKey = "ip"};
+constexpr std::string_view kNames40[] = {"topologyKey", "whenUnsatisfiable"};
+constexpr MergeInfo kMerge41{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames40, .patchStrategy = "merge", .patchMergeKey = "topologyKey"};
+constexpr MergeInfo kMerge42{.listType = MergeInfo::ListType::Atomic, .patchStrategy = "merge", .patchMergeKey = "ip"};
+constexpr std::string_view kNames43[] = {"resourceClaimName"};
+constexpr MergeInfo kMerge44{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames43, .patchStrategy = "merge", .patchMergeKey = "resourceClaimName"};
+constexpr MergeInfo kMerge45{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11};
+constexpr std::string_view kNames46[] = {"status", "reason"};
+constexpr MergeInfo kMerge47{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames46, .patchStrategy = "merge", .patchMergeKey = "status"};
+constexpr std::string_view kNames48[] = {"rc"};
+constexpr ResourceInfo::Subresource kReplicationControllerSubresources[] = {{"scale", "autoscaling", "v1", "Scale", kNames25}, {"status", "", "", "ReplicationController", kNames25}};
+constexpr std::string_view kNames49[] = {"quota"};
+constexpr ResourceInfo::Subresource kResourceQuotaSubresources[] = {{"status", "", "", "ResourceQuota", kNames25}};
+constexpr std::string_view kNames50[] = {"resourceID"};
+constexpr MergeInfo kMerge51{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames50};
+constexpr std::string_view kNames52[] = {"svc"};
+constexpr ResourceInfo::Subresource kServiceSubresources[] = {{"proxy", "", "", "ServiceProxyOptions", kNames27}, {"status", "", "", "Service", kNames25}};
+constexpr std::string_view kNames53[] = {"sa"};
 constexpr ResourceInfo::Subresource kServiceAccountSubresources[] = {{"token", "authentication.k8s.io", "v1", "TokenRequest", kNames2}};
-constexpr std::string_view kNames49[] = {"port", "protocol"};
-constexpr MergeInfo kMerge50{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames49, .patchStrategy = "merge", .patchMergeKey = "port"};
+constexpr std::string_view kNames54[] = {"port", "protocol"};
+constexpr MergeInfo kMerge55{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames54, .patchStrategy = "merge", .patchMergeKey = "port"};
 constexpr FieldInfo kAWSElasticBlockStoreVolumeSourceFields[] = {
     KUBE_FIELD(AWSElasticBlockStoreVolumeSource, volumeID, "volumeID", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AWSElasticBlockStoreVolumeSource, fsType, "fsType", 2, 0, nullptr),
@@ -189,8 +194,9 @@ constexpr FieldInfo kClusterTrustBundleProjectionFields[] = {
     KUBE_FIELD(ClusterTrustBundleProjection, labelSelector, "labelSelector", 3, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleProjection, optional, "optional", 5, 0, nullptr),
     KUBE_FIELD(ClusterTrustBundleProjection, path, "path", 4, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ClusterTrustBundleProjection, user, "user", 6, 0, nullptr),
 };
-constexpr WireField kClusterTrustBundleProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 3}};
+constexpr WireField kClusterTrustBundleProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 4}, {5, 3}, {6, 5}};
 constexpr FieldInfo kComponentConditionFields[] = {
     KUBE_FIELD(ComponentCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ComponentCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -257,9 +263,10 @@ constexpr FieldInfo kConfigMapVolumeSourceFields[] = {
     KUBE_FIELD(ConfigMapVolumeSource, items, "items", 2, 0, &kMerge1),
     KUBE_FIELD(ConfigMapVolumeSource, defaultMode, "defaultMode", 3, 0, nullptr),
     KUBE_FIELD(ConfigMapVolumeSource, optional, "optional", 4, 0, nullptr),
+    KUBE_FIELD(ConfigMapVolumeSource, defaultUser, "defaultUser", 5, 0, nullptr),
 };
 constexpr WireField kConfigMapVolumeSourceWire_1[] = {{1, 0}};
-constexpr WireField kConfigMapVolumeSourceWire[] = {{1, 0, kConfigMapVolumeSourceWire_1}, {2, 1}, {3, 2}, {4, 3}};
+constexpr WireField kConfigMapVolumeSourceWire[] = {{1, 0, kConfigMapVolumeSourceWire_1}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 constexpr FieldInfo kContainerFields[] = {
     KUBE_FIELD(Container, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(Container, image, "image", 2, 0, nullptr),
@@ -382,18 +389,21 @@ constexpr FieldInfo kDownwardAPIVolumeFileFields[] = {
     KUBE_FIELD(DownwardAPIVolumeFile, fieldRef, "fieldRef", 2, 0, nullptr),
     KUBE_FIELD(DownwardAPIVolumeFile, resourceFieldRef, "resourceFieldRef", 3, 0, nullptr),
     KUBE_FIELD(DownwardAPIVolumeFile, mode, "mode", 4, 0, nullptr),
+    KUBE_FIELD(DownwardAPIVolumeFile, user, "user", 5, 0, nullptr),
 };
-constexpr WireField kDownwardAPIVolumeFileWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
+constexpr WireField kDownwardAPIVolumeFileWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 constexpr FieldInfo kDownwardAPIVolumeSourceFields[] = {
     KUBE_FIELD(DownwardAPIVolumeSource, items, "items", 1, 0, &kMerge1),
     KUBE_FIELD(DownwardAPIVolumeSource, defaultMode, "defaultMode", 2, 0, nullptr),
+    KUBE_FIELD(DownwardAPIVolumeSource, defaultUser, "defaultUser", 3, 0, nullptr),
 };
-constexpr WireField kDownwardAPIVolumeSourceWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kDownwardAPIVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kEmptyDirVolumeSourceFields[] = {
     KUBE_FIELD(EmptyDirVolumeSource, medium, "medium", 1, 0, nullptr),
     KUBE_FIELD(EmptyDirVolumeSource, sizeLimit, "sizeLimit", 2, 0, nullptr),
+    KUBE_FIELD(EmptyDirVolumeSource, mode, "mode", 3, 0, nullptr),
 };
-constexpr WireField kEmptyDirVolumeSourceWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kEmptyDirVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kEndpointAddressFields[] = {
     KUBE_FIELD(EndpointAddress, ip, "ip", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(EndpointAddress, hostname, "hostname", 3, 0, nullptr),
@@ -504,6 +514,12 @@ constexpr FieldInfo kEphemeralContainerCommonFields[] = {
     KUBE_FIELD(EphemeralContainerCommon, tty, "tty", 18, 0, nullptr),
 };
 constexpr WireField kEphemeralContainerCommonWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 7}, {8, 8}, {9, 12}, {10, 14}, {11, 15}, {12, 17}, {13, 18}, {14, 20}, {15, 21}, {16, 22}, {17, 23}, {18, 24}, {19, 6}, {20, 19}, {21, 13}, {22, 16}, {23, 9}, {24, 10}, {25, 11}};
+constexpr FieldInfo kEphemeralContainersFields[] = {
+    KUBE_FIELD(EphemeralContainers, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(EphemeralContainers, ephemeralContainers, "ephemeralContainers", 2, kRequired | kKeep, &kMerge19),
+};
+constexpr WireField kEphemeralContainersWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kEphemeralContainersResource{.group = "", .version = "v1", .kind = "EphemeralContainers", .retired = true};
 constexpr FieldInfo kEphemeralVolumeSourceFields[] = {
     KUBE_FIELD(EphemeralVolumeSource, volumeClaimTemplate, "volumeClaimTemplate", 1, 0, nullptr),
 };
@@ -526,7 +542,7 @@ constexpr FieldInfo kEventFields[] = {
     KUBE_FIELD(Event, reportingInstance, "reportingInstance", 15, kKeep, nullptr),
 };
 constexpr WireField kEventWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}, {14, 13}, {15, 14}};
-constexpr ResourceInfo kEventResource{.group = "", .version = "v1", .kind = "Event", .plural = "events", .singular = "event", .listKind = "EventList", .namespaced = true, .verbs = kNames7, .shortNames = kNames19};
+constexpr ResourceInfo kEventResource{.group = "", .version = "v1", .kind = "Event", .plural = "events", .singular = "event", .listKind = "EventList", .namespaced = true, .verbs = kNames7, .shortNames = kNames20};
 constexpr FieldInfo kEventListFields[] = {
     KUBE_FIELD(EventList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(EventList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -543,6 +559,11 @@ constexpr FieldInfo kEventSourceFields[] = {
     KUBE_FIELD(EventSource, host, "host", 2, 0, nullptr),
 };
 constexpr WireField kEventSourceWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kEvictionResponderFields[] = {
+    KUBE_FIELD(EvictionResponder, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(EvictionResponder, priority, "priority", 2, kRequired, nullptr),
+};
+constexpr WireField kEvictionResponderWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kExecActionFields[] = {
     KUBE_FIELD(ExecAction, command, "command", 1, 0, &kMerge1),
 };
@@ -593,8 +614,9 @@ constexpr WireField kGCEPersistentDiskVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 
 constexpr FieldInfo kGRPCActionFields[] = {
     KUBE_FIELD(GRPCAction, port, "port", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GRPCAction, service, "service", 2, 0, nullptr),
+    KUBE_FIELD(GRPCAction, mode, "mode", 3, 0, nullptr),
 };
-constexpr WireField kGRPCActionWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kGRPCActionWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kGitRepoVolumeSourceFields[] = {
     KUBE_FIELD(GitRepoVolumeSource, repository, "repository", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(GitRepoVolumeSource, revision, "revision", 2, 0, nullptr),
@@ -620,8 +642,9 @@ constexpr FieldInfo kHTTPGetActionFields[] = {
     KUBE_FIELD(HTTPGetAction, host, "host", 3, 0, nullptr),
     KUBE_FIELD(HTTPGetAction, scheme, "scheme", 4, 0, nullptr),
     KUBE_FIELD(HTTPGetAction, httpHeaders, "httpHeaders", 5, 0, &kMerge1),
+    KUBE_FIELD(HTTPGetAction, protocol, "protocol", 6, 0, nullptr),
 };
-constexpr WireField kHTTPGetActionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
+constexpr WireField kHTTPGetActionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 constexpr FieldInfo kHTTPHeaderFields[] = {
     KUBE_FIELD(HTTPHeader, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(HTTPHeader, value, "value", 2, kRequired | kKeep, nullptr),
@@ -682,8 +705,9 @@ constexpr FieldInfo kKeyToPathFields[] = {
     KUBE_FIELD(KeyToPath, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(KeyToPath, path, "path", 2, kRequired | kKeep, nullptr),
     KUBE_FIELD(KeyToPath, mode, "mode", 3, 0, nullptr),
+    KUBE_FIELD(KeyToPath, user, "user", 4, 0, nullptr),
 };
-constexpr WireField kKeyToPathWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr WireField kKeyToPathWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr FieldInfo kLifecycleFields[] = {
     KUBE_FIELD(Lifecycle, postStart, "postStart", 1, 0, nullptr),
     KUBE_FIELD(Lifecycle, preStop, "preStop", 2, 0, nullptr),
@@ -702,7 +726,7 @@ constexpr FieldInfo kLimitRangeFields[] = {
     KUBE_FIELD(LimitRange, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kLimitRangeWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kLimitRangeResource{.group = "", .version = "v1", .kind = "LimitRange", .plural = "limitranges", .singular = "limitrange", .listKind = "LimitRangeList", .namespaced = true, .verbs = kNames7, .shortNames = kNames20};
+constexpr ResourceInfo kLimitRangeResource{.group = "", .version = "v1", .kind = "LimitRange", .plural = "limitranges", .singular = "limitrange", .listKind = "LimitRangeList", .namespaced = true, .verbs = kNames7, .shortNames = kNames21};
 constexpr FieldInfo kLimitRangeItemFields[] = {
     KUBE_FIELD(LimitRangeItem, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(LimitRangeItem, max, "max", 2, 0, nullptr),
@@ -771,7 +795,7 @@ constexpr FieldInfo kNamespaceFields[] = {
     KUBE_FIELD(Namespace, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kNamespaceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kNamespaceResource{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces", .singular = "namespace", .listKind = "NamespaceList", .verbs = kNames21, .shortNames = kNames22, .subresources = kNamespaceSubresources};
+constexpr ResourceInfo kNamespaceResource{.group = "", .version = "v1", .kind = "Namespace", .plural = "namespaces", .singular = "namespace", .listKind = "NamespaceList", .verbs = kNames22, .shortNames = kNames23, .subresources = kNamespaceSubresources};
 constexpr FieldInfo kNamespaceConditionFields[] = {
     KUBE_FIELD(NamespaceCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NamespaceCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -801,7 +825,7 @@ constexpr FieldInfo kNodeFields[] = {
     KUBE_FIELD(Node, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kNodeWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kNodeResource{.group = "", .version = "v1", .kind = "Node", .plural = "nodes", .singular = "node", .listKind = "NodeList", .verbs = kNames7, .shortNames = kNames25, .subresources = kNodeSubresources};
+constexpr ResourceInfo kNodeResource{.group = "", .version = "v1", .kind = "Node", .plural = "nodes", .singular = "node", .listKind = "NodeList", .verbs = kNames7, .shortNames = kNames26, .subresources = kNodeSubresources};
 constexpr FieldInfo kNodeAddressFields[] = {
     KUBE_FIELD(NodeAddress, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeAddress, address, "address", 2, kRequired | kKeep, nullptr),
@@ -812,12 +836,24 @@ constexpr FieldInfo kNodeAffinityFields[] = {
     KUBE_FIELD(NodeAffinity, preferredDuringSchedulingIgnoredDuringExecution, "preferredDuringSchedulingIgnoredDuringExecution", 2, 0, &kMerge1),
 };
 constexpr WireField kNodeAffinityWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kNodeAllocatableMappedResourcesFields[] = {
+    KUBE_FIELD(NodeAllocatableMappedResources, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(NodeAllocatableMappedResources, quantity, "quantity", 2, kRequired, nullptr),
+};
+constexpr WireField kNodeAllocatableMappedResourcesWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kNodeAllocatableOverheadResourcesFields[] = {
+    KUBE_FIELD(NodeAllocatableOverheadResources, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(NodeAllocatableOverheadResources, perPod, "perPod", 2, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableOverheadResources, perContainer, "perContainer", 3, 0, nullptr),
+};
+constexpr WireField kNodeAllocatableOverheadResourcesWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kNodeAllocatableResourceClaimStatusFields[] = {
     KUBE_FIELD(NodeAllocatableResourceClaimStatus, resourceClaimName, "resourceClaimName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeAllocatableResourceClaimStatus, containers, "containers", 2, 0, &kMerge17),
-    KUBE_FIELD(NodeAllocatableResourceClaimStatus, resources, "resources", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(NodeAllocatableResourceClaimStatus, mapping, "mapping", 4, 0, &kMerge12),
+    KUBE_FIELD(NodeAllocatableResourceClaimStatus, overhead, "overhead", 5, 0, &kMerge12),
 };
-constexpr WireField kNodeAllocatableResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr WireField kNodeAllocatableResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {4, 2}, {5, 3}};
 constexpr FieldInfo kNodeConditionFields[] = {
     KUBE_FIELD(NodeCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -852,6 +888,10 @@ constexpr FieldInfo kNodeListFields[] = {
 };
 constexpr WireField kNodeListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kNodeListResource{.group = "", .version = "v1", .kind = "NodeList"};
+constexpr FieldInfo kNodePodPreemptionPolicyFields[] = {
+    KUBE_FIELD(NodePodPreemptionPolicy, disableResizePreemption, "disableResizePreemption", 1, 0, &kMerge17),
+};
+constexpr WireField kNodePodPreemptionPolicyWire[] = {{1, 0}};
 constexpr FieldInfo kNodeProxyOptionsFields[] = {
     KUBE_FIELD(NodeProxyOptions, path, "path", 1, 0, nullptr),
 };
@@ -884,14 +924,15 @@ constexpr FieldInfo kNodeSelectorTermFields[] = {
 constexpr WireField kNodeSelectorTermWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kNodeSpecFields[] = {
     KUBE_FIELD(NodeSpec, podCIDR, "podCIDR", 1, 0, nullptr),
-    KUBE_FIELD(NodeSpec, podCIDRs, "podCIDRs", 7, 0, &kMerge27),
+    KUBE_FIELD(NodeSpec, podCIDRs, "podCIDRs", 7, 0, &kMerge28),
     KUBE_FIELD(NodeSpec, providerID, "providerID", 3, 0, nullptr),
     KUBE_FIELD(NodeSpec, unschedulable, "unschedulable", 4, 0, nullptr),
     KUBE_FIELD(NodeSpec, taints, "taints", 5, 0, &kMerge1),
     KUBE_FIELD(NodeSpec, configSource, "configSource", 6, 0, nullptr),
     KUBE_FIELD(NodeSpec, externalID, "externalID", 2, 0, nullptr),
+    KUBE_FIELD(NodeSpec, podPreemptionPolicy, "podPreemptionPolicy", 8, 0, nullptr),
 };
-constexpr WireField kNodeSpecWire[] = {{1, 0}, {2, 6}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 1}};
+constexpr WireField kNodeSpecWire[] = {{1, 0}, {2, 6}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 1}, {8, 7}};
 constexpr FieldInfo kNodeStatusFields[] = {
     KUBE_FIELD(NodeStatus, capacity, "capacity", 1, 0, nullptr),
     KUBE_FIELD(NodeStatus, allocatable, "allocatable", 2, 0, nullptr),
@@ -925,8 +966,9 @@ constexpr FieldInfo kNodeSystemInfoFields[] = {
     KUBE_FIELD(NodeSystemInfo, operatingSystem, "operatingSystem", 9, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeSystemInfo, architecture, "architecture", 10, kRequired | kKeep, nullptr),
     KUBE_FIELD(NodeSystemInfo, swap, "swap", 11, 0, nullptr),
+    KUBE_FIELD(NodeSystemInfo, runningInUserNamespace, "runningInUserNamespace", 12, 0, nullptr),
 };
-constexpr WireField kNodeSystemInfoWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
+constexpr WireField kNodeSystemInfoWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}};
 constexpr FieldInfo kObjectFieldSelectorFields[] = {
     KUBE_FIELD(ObjectFieldSelector, apiVersion, "apiVersion", 1, 0, nullptr),
     KUBE_FIELD(ObjectFieldSelector, fieldPath, "fieldPath", 2, kRequired | kKeep, nullptr),
@@ -948,14 +990,14 @@ constexpr FieldInfo kPersistentVolumeFields[] = {
     KUBE_FIELD(PersistentVolume, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kPersistentVolumeResource{.group = "", .version = "v1", .kind = "PersistentVolume", .plural = "persistentvolumes", .singular = "persistentvolume", .listKind = "PersistentVolumeList", .verbs = kNames7, .shortNames = kNames28, .subresources = kPersistentVolumeSubresources};
+constexpr ResourceInfo kPersistentVolumeResource{.group = "", .version = "v1", .kind = "PersistentVolume", .plural = "persistentvolumes", .singular = "persistentvolume", .listKind = "PersistentVolumeList", .verbs = kNames7, .shortNames = kNames29, .subresources = kPersistentVolumeSubresources};
 constexpr FieldInfo kPersistentVolumeClaimFields[] = {
     KUBE_FIELD(PersistentVolumeClaim, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaim, spec, "spec", 2, kByValue, nullptr),
     KUBE_FIELD(PersistentVolumeClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPersistentVolumeClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kPersistentVolumeClaimResource{.group = "", .version = "v1", .kind = "PersistentVolumeClaim", .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim", .listKind = "PersistentVolumeClaimList", .namespaced = true, .verbs = kNames7, .shortNames = kNames29, .subresources = kPersistentVolumeClaimSubresources};
+constexpr ResourceInfo kPersistentVolumeClaimResource{.group = "", .version = "v1", .kind = "PersistentVolumeClaim", .plural = "persistentvolumeclaims", .singular = "persistentvolumeclaim", .listKind = "PersistentVolumeClaimList", .namespaced = true, .verbs = kNames7, .shortNames = kNames30, .subresources = kPersistentVolumeClaimSubresources};
 constexpr FieldInfo kPersistentVolumeClaimConditionFields[] = {
     KUBE_FIELD(PersistentVolumeClaimCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PersistentVolumeClaimCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -989,11 +1031,12 @@ constexpr FieldInfo kPersistentVolumeClaimStatusFields[] = {
     KUBE_FIELD(PersistentVolumeClaimStatus, capacity, "capacity", 3, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, conditions, "conditions", 4, 0, &kMerge4),
     KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResources, "allocatedResources", 5, 0, nullptr),
-    KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResourceStatuses, "allocatedResourceStatuses", 7, 0, &kMerge30),
+    KUBE_FIELD(PersistentVolumeClaimStatus, allocatedResourceStatuses, "allocatedResourceStatuses", 7, 0, &kMerge31),
     KUBE_FIELD(PersistentVolumeClaimStatus, currentVolumeAttributesClassName, "currentVolumeAttributesClassName", 8, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimStatus, modifyVolumeStatus, "modifyVolumeStatus", 9, 0, nullptr),
+    KUBE_FIELD(PersistentVolumeClaimStatus, healthStatus, "healthStatus", 10, 0, nullptr),
 };
-constexpr WireField kPersistentVolumeClaimStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}, {9, 7}};
+constexpr WireField kPersistentVolumeClaimStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}, {9, 7}, {10, 8}};
 constexpr FieldInfo kPersistentVolumeClaimTemplateFields[] = {
     KUBE_FIELD(PersistentVolumeClaimTemplate, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PersistentVolumeClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
@@ -1060,7 +1103,7 @@ constexpr FieldInfo kPersistentVolumeSpecFields[] = {
     KUBE_FIELD(PersistentVolumeSpec, storageos, "storageos", 21, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, csi, "csi", 22, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, accessModes, "accessModes", 3, 0, &kMerge1),
-    KUBE_FIELD(PersistentVolumeSpec, claimRef, "claimRef", 4, 0, &kMerge30),
+    KUBE_FIELD(PersistentVolumeSpec, claimRef, "claimRef", 4, 0, &kMerge31),
     KUBE_FIELD(PersistentVolumeSpec, persistentVolumeReclaimPolicy, "persistentVolumeReclaimPolicy", 5, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, storageClassName, "storageClassName", 6, 0, nullptr),
     KUBE_FIELD(PersistentVolumeSpec, mountOptions, "mountOptions", 7, 0, &kMerge1),
@@ -1088,7 +1131,7 @@ constexpr FieldInfo kPodFields[] = {
     KUBE_FIELD(Pod, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames31, .categories = kNames32, .subresources = kPodSubresources};
+constexpr ResourceInfo kPodResource{.group = "", .version = "v1", .kind = "Pod", .plural = "pods", .singular = "pod", .listKind = "PodList", .namespaced = true, .verbs = kNames7, .shortNames = kNames32, .categories = kNames33, .subresources = kPodSubresources};
 constexpr FieldInfo kPodAffinityFields[] = {
     KUBE_FIELD(PodAffinity, requiredDuringSchedulingIgnoredDuringExecution, "requiredDuringSchedulingIgnoredDuringExecution", 1, 0, &kMerge1),
     KUBE_FIELD(PodAffinity, preferredDuringSchedulingIgnoredDuringExecution, "preferredDuringSchedulingIgnoredDuringExecution", 2, 0, &kMerge1),
@@ -1125,8 +1168,9 @@ constexpr FieldInfo kPodCertificateProjectionFields[] = {
     KUBE_FIELD(PodCertificateProjection, keyPath, "keyPath", 5, 0, nullptr),
     KUBE_FIELD(PodCertificateProjection, certificateChainPath, "certificateChainPath", 6, 0, nullptr),
     KUBE_FIELD(PodCertificateProjection, userAnnotations, "userAnnotations", 7, 0, nullptr),
+    KUBE_FIELD(PodCertificateProjection, user, "user", 8, 0, nullptr),
 };
-constexpr WireField kPodCertificateProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
+constexpr WireField kPodCertificateProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr FieldInfo kPodConditionFields[] = {
     KUBE_FIELD(PodCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodCondition, observedGeneration, "observedGeneration", 7, 0, nullptr),
@@ -1245,7 +1289,7 @@ constexpr FieldInfo kPodSignatureFields[] = {
 };
 constexpr WireField kPodSignatureWire[] = {{1, 0}};
 constexpr FieldInfo kPodSpecFields[] = {
-    KUBE_FIELD(PodSpec, volumes, "volumes", 1, 0, &kMerge35),
+    KUBE_FIELD(PodSpec, volumes, "volumes", 1, 0, &kMerge36),
     KUBE_FIELD(PodSpec, initContainers, "initContainers", 20, 0, &kMerge12),
     KUBE_FIELD(PodSpec, containers, "containers", 2, kRequired | kKeep, &kMerge12),
     KUBE_FIELD(PodSpec, ephemeralContainers, "ephemeralContainers", 34, 0, &kMerge12),
@@ -1253,7 +1297,7 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, terminationGracePeriodSeconds, "terminationGracePeriodSeconds", 4, 0, nullptr),
     KUBE_FIELD(PodSpec, activeDeadlineSeconds, "activeDeadlineSeconds", 5, 0, nullptr),
     KUBE_FIELD(PodSpec, dnsPolicy, "dnsPolicy", 6, 0, nullptr),
-    KUBE_FIELD(PodSpec, nodeSelector, "nodeSelector", 7, 0, &kMerge36),
+    KUBE_FIELD(PodSpec, nodeSelector, "nodeSelector", 7, 0, &kMerge37),
     KUBE_FIELD(PodSpec, serviceAccountName, "serviceAccountName", 8, 0, nullptr),
     KUBE_FIELD(PodSpec, serviceAccount, "serviceAccount", 9, 0, nullptr),
     KUBE_FIELD(PodSpec, automountServiceAccountToken, "automountServiceAccountToken", 21, 0, nullptr),
@@ -1269,7 +1313,7 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, affinity, "affinity", 18, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulerName, "schedulerName", 19, 0, nullptr),
     KUBE_FIELD(PodSpec, tolerations, "tolerations", 22, 0, &kMerge1),
-    KUBE_FIELD(PodSpec, hostAliases, "hostAliases", 23, 0, &kMerge38),
+    KUBE_FIELD(PodSpec, hostAliases, "hostAliases", 23, 0, &kMerge39),
     KUBE_FIELD(PodSpec, priorityClassName, "priorityClassName", 24, 0, nullptr),
     KUBE_FIELD(PodSpec, priority, "priority", 25, 0, nullptr),
     KUBE_FIELD(PodSpec, dnsConfig, "dnsConfig", 26, 0, nullptr),
@@ -1278,17 +1322,18 @@ constexpr FieldInfo kPodSpecFields[] = {
     KUBE_FIELD(PodSpec, enableServiceLinks, "enableServiceLinks", 30, 0, nullptr),
     KUBE_FIELD(PodSpec, preemptionPolicy, "preemptionPolicy", 31, 0, nullptr),
     KUBE_FIELD(PodSpec, overhead, "overhead", 32, 0, nullptr),
-    KUBE_FIELD(PodSpec, topologySpreadConstraints, "topologySpreadConstraints", 33, 0, &kMerge40),
+    KUBE_FIELD(PodSpec, topologySpreadConstraints, "topologySpreadConstraints", 33, 0, &kMerge41),
     KUBE_FIELD(PodSpec, setHostnameAsFQDN, "setHostnameAsFQDN", 35, 0, nullptr),
     KUBE_FIELD(PodSpec, os, "os", 36, 0, nullptr),
     KUBE_FIELD(PodSpec, hostUsers, "hostUsers", 37, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulingGates, "schedulingGates", 38, 0, &kMerge12),
-    KUBE_FIELD(PodSpec, resourceClaims, "resourceClaims", 39, 0, &kMerge35),
+    KUBE_FIELD(PodSpec, resourceClaims, "resourceClaims", 39, 0, &kMerge36),
     KUBE_FIELD(PodSpec, resources, "resources", 40, 0, nullptr),
     KUBE_FIELD(PodSpec, hostnameOverride, "hostnameOverride", 41, 0, nullptr),
     KUBE_FIELD(PodSpec, schedulingGroup, "schedulingGroup", 43, 0, nullptr),
+    KUBE_FIELD(PodSpec, evictionResponders, "evictionResponders", 44, 0, &kMerge12),
 };
-constexpr WireField kPodSpecWire[] = {{1, 0}, {2, 2}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 12}, {11, 13}, {12, 14}, {13, 15}, {14, 17}, {15, 18}, {16, 19}, {17, 20}, {18, 21}, {19, 22}, {20, 1}, {21, 11}, {22, 23}, {23, 24}, {24, 25}, {25, 26}, {26, 27}, {27, 16}, {28, 28}, {29, 29}, {30, 30}, {31, 31}, {32, 32}, {33, 33}, {34, 3}, {35, 34}, {36, 35}, {37, 36}, {38, 37}, {39, 38}, {40, 39}, {41, 40}, {43, 41}};
+constexpr WireField kPodSpecWire[] = {{1, 0}, {2, 2}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 12}, {11, 13}, {12, 14}, {13, 15}, {14, 17}, {15, 18}, {16, 19}, {17, 20}, {18, 21}, {19, 22}, {20, 1}, {21, 11}, {22, 23}, {23, 24}, {24, 25}, {25, 26}, {26, 27}, {27, 16}, {28, 28}, {29, 29}, {30, 30}, {31, 31}, {32, 32}, {33, 33}, {34, 3}, {35, 34}, {36, 35}, {37, 36}, {38, 37}, {39, 38}, {40, 39}, {41, 40}, {43, 41}, {44, 42}};
 constexpr FieldInfo kPodStatusFields[] = {
     KUBE_FIELD(PodStatus, observedGeneration, "observedGeneration", 17, 0, nullptr),
     KUBE_FIELD(PodStatus, phase, "phase", 1, 0, nullptr),
@@ -1297,28 +1342,29 @@ constexpr FieldInfo kPodStatusFields[] = {
     KUBE_FIELD(PodStatus, reason, "reason", 4, 0, nullptr),
     KUBE_FIELD(PodStatus, nominatedNodeName, "nominatedNodeName", 11, 0, nullptr),
     KUBE_FIELD(PodStatus, hostIP, "hostIP", 5, 0, nullptr),
-    KUBE_FIELD(PodStatus, hostIPs, "hostIPs", 16, 0, &kMerge41),
+    KUBE_FIELD(PodStatus, hostIPs, "hostIPs", 16, 0, &kMerge42),
     KUBE_FIELD(PodStatus, podIP, "podIP", 6, 0, nullptr),
-    KUBE_FIELD(PodStatus, podIPs, "podIPs", 12, 0, &kMerge38),
+    KUBE_FIELD(PodStatus, podIPs, "podIPs", 12, 0, &kMerge39),
     KUBE_FIELD(PodStatus, startTime, "startTime", 7, kPointer, nullptr),
     KUBE_FIELD(PodStatus, initContainerStatuses, "initContainerStatuses", 10, 0, &kMerge1),
     KUBE_FIELD(PodStatus, containerStatuses, "containerStatuses", 8, 0, &kMerge1),
     KUBE_FIELD(PodStatus, qosClass, "qosClass", 9, 0, nullptr),
     KUBE_FIELD(PodStatus, ephemeralContainerStatuses, "ephemeralContainerStatuses", 13, 0, &kMerge1),
     KUBE_FIELD(PodStatus, resize, "resize", 14, 0, nullptr),
-    KUBE_FIELD(PodStatus, resourceClaimStatuses, "resourceClaimStatuses", 15, 0, &kMerge35),
+    KUBE_FIELD(PodStatus, resourceClaimStatuses, "resourceClaimStatuses", 15, 0, &kMerge36),
     KUBE_FIELD(PodStatus, extendedResourceClaimStatus, "extendedResourceClaimStatus", 18, 0, nullptr),
     KUBE_FIELD(PodStatus, allocatedResources, "allocatedResources", 19, 0, nullptr),
     KUBE_FIELD(PodStatus, resources, "resources", 20, 0, nullptr),
-    KUBE_FIELD(PodStatus, nodeAllocatableResourceClaimStatuses, "nodeAllocatableResourceClaimStatuses", 21, 0, &kMerge1),
+    KUBE_FIELD(PodStatus, nodeAllocatableResourceClaimStatuses, "nodeAllocatableResourceClaimStatuses", 21, 0, &kMerge44),
+    KUBE_FIELD(PodStatus, volumeHealth, "volumeHealth", 22, 0, &kMerge45),
 };
-constexpr WireField kPodStatusWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 6}, {6, 8}, {7, 10}, {8, 12}, {9, 13}, {10, 11}, {11, 5}, {12, 9}, {13, 14}, {14, 15}, {15, 16}, {16, 7}, {17, 0}, {18, 17}, {19, 18}, {20, 19}, {21, 20}};
+constexpr WireField kPodStatusWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 6}, {6, 8}, {7, 10}, {8, 12}, {9, 13}, {10, 11}, {11, 5}, {12, 9}, {13, 14}, {14, 15}, {15, 16}, {16, 7}, {17, 0}, {18, 17}, {19, 18}, {20, 19}, {21, 20}, {22, 21}};
 constexpr FieldInfo kPodStatusResultFields[] = {
     KUBE_FIELD(PodStatusResult, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodStatusResult, status, "status", 2, kByValue, nullptr),
 };
 constexpr WireField kPodStatusResultWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kPodStatusResultResource{.group = "", .version = "v1", .kind = "PodStatusResult"};
+constexpr ResourceInfo kPodStatusResultResource{.group = "", .version = "v1", .kind = "PodStatusResult", .retired = true};
 constexpr FieldInfo kPodTemplateFields[] = {
     KUBE_FIELD(PodTemplate, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodTemplate, template_, "template", 2, kByValue, nullptr),
@@ -1336,6 +1382,12 @@ constexpr FieldInfo kPodTemplateSpecFields[] = {
     KUBE_FIELD(PodTemplateSpec, spec, "spec", 2, kByValue, nullptr),
 };
 constexpr WireField kPodTemplateSpecWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kPodVolumeHealthFields[] = {
+    KUBE_FIELD(PodVolumeHealth, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodVolumeHealth, healthConditions, "healthConditions", 2, 0, &kMerge47),
+    KUBE_FIELD(PodVolumeHealth, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
+};
+constexpr WireField kPodVolumeHealthWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kPortStatusFields[] = {
     KUBE_FIELD(PortStatus, port, "port", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PortStatus, protocol, "protocol", 2, kRequired | kKeep, nullptr),
@@ -1388,8 +1440,9 @@ constexpr WireField kProbeHandlerWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr FieldInfo kProjectedVolumeSourceFields[] = {
     KUBE_FIELD(ProjectedVolumeSource, sources, "sources", 1, kKeep, &kMerge1),
     KUBE_FIELD(ProjectedVolumeSource, defaultMode, "defaultMode", 2, 0, nullptr),
+    KUBE_FIELD(ProjectedVolumeSource, defaultUser, "defaultUser", 3, 0, nullptr),
 };
-constexpr WireField kProjectedVolumeSourceWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kProjectedVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kQuobyteVolumeSourceFields[] = {
     KUBE_FIELD(QuobyteVolumeSource, registry, "registry", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(QuobyteVolumeSource, volume, "volume", 2, kRequired | kKeep, nullptr),
@@ -1434,7 +1487,7 @@ constexpr FieldInfo kReplicationControllerFields[] = {
     KUBE_FIELD(ReplicationController, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kReplicationControllerWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames42, .categories = kNames32, .subresources = kReplicationControllerSubresources};
+constexpr ResourceInfo kReplicationControllerResource{.group = "", .version = "v1", .kind = "ReplicationController", .plural = "replicationcontrollers", .singular = "replicationcontroller", .listKind = "ReplicationControllerList", .namespaced = true, .verbs = kNames7, .shortNames = kNames48, .categories = kNames33, .subresources = kReplicationControllerSubresources};
 constexpr FieldInfo kReplicationControllerConditionFields[] = {
     KUBE_FIELD(ReplicationControllerCondition, type, "type", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ReplicationControllerCondition, status, "status", 2, kRequired | kKeep, nullptr),
@@ -1452,7 +1505,7 @@ constexpr ResourceInfo kReplicationControllerListResource{.group = "", .version 
 constexpr FieldInfo kReplicationControllerSpecFields[] = {
     KUBE_FIELD(ReplicationControllerSpec, replicas, "replicas", 1, 0, nullptr),
     KUBE_FIELD(ReplicationControllerSpec, minReadySeconds, "minReadySeconds", 4, 0, nullptr),
-    KUBE_FIELD(ReplicationControllerSpec, selector, "selector", 2, 0, &kMerge36),
+    KUBE_FIELD(ReplicationControllerSpec, selector, "selector", 2, 0, &kMerge37),
     KUBE_FIELD(ReplicationControllerSpec, template_, "template", 3, 0, nullptr),
 };
 constexpr WireField kReplicationControllerSpecWire[] = {{1, 0}, {2, 2}, {3, 3}, {4, 1}};
@@ -1488,7 +1541,7 @@ constexpr FieldInfo kResourceQuotaFields[] = {
     KUBE_FIELD(ResourceQuota, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceQuotaWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames43, .subresources = kResourceQuotaSubresources};
+constexpr ResourceInfo kResourceQuotaResource{.group = "", .version = "v1", .kind = "ResourceQuota", .plural = "resourcequotas", .singular = "resourcequota", .listKind = "ResourceQuotaList", .namespaced = true, .verbs = kNames7, .shortNames = kNames49, .subresources = kResourceQuotaSubresources};
 constexpr FieldInfo kResourceQuotaListFields[] = {
     KUBE_FIELD(ResourceQuotaList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourceQuotaList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -1509,12 +1562,12 @@ constexpr WireField kResourceQuotaStatusWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kResourceRequirementsFields[] = {
     KUBE_FIELD(ResourceRequirements, limits, "limits", 1, 0, nullptr),
     KUBE_FIELD(ResourceRequirements, requests, "requests", 2, 0, nullptr),
-    KUBE_FIELD(ResourceRequirements, claims, "claims", 3, 0, &kMerge44),
+    KUBE_FIELD(ResourceRequirements, claims, "claims", 3, 0, &kMerge45),
 };
 constexpr WireField kResourceRequirementsWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kResourceStatusFields[] = {
     KUBE_FIELD(ResourceStatus, name, "name", 1, kRequired | kKeep, nullptr),
-    KUBE_FIELD(ResourceStatus, resources, "resources", 2, 0, &kMerge46),
+    KUBE_FIELD(ResourceStatus, resources, "resources", 2, 0, &kMerge51),
 };
 constexpr WireField kResourceStatusWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kSELinuxOptionsFields[] = {
@@ -1610,8 +1663,9 @@ constexpr FieldInfo kSecretVolumeSourceFields[] = {
     KUBE_FIELD(SecretVolumeSource, items, "items", 2, 0, &kMerge1),
     KUBE_FIELD(SecretVolumeSource, defaultMode, "defaultMode", 3, 0, nullptr),
     KUBE_FIELD(SecretVolumeSource, optional, "optional", 4, 0, nullptr),
+    KUBE_FIELD(SecretVolumeSource, defaultUser, "defaultUser", 5, 0, nullptr),
 };
-constexpr WireField kSecretVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
+constexpr WireField kSecretVolumeSourceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
 constexpr FieldInfo kSecurityContextFields[] = {
     KUBE_FIELD(SecurityContext, capabilities, "capabilities", 1, 0, nullptr),
     KUBE_FIELD(SecurityContext, privileged, "privileged", 2, 0, nullptr),
@@ -1638,7 +1692,7 @@ constexpr FieldInfo kServiceFields[] = {
     KUBE_FIELD(Service, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kServiceWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames47, .categories = kNames32, .subresources = kServiceSubresources};
+constexpr ResourceInfo kServiceResource{.group = "", .version = "v1", .kind = "Service", .plural = "services", .singular = "service", .listKind = "ServiceList", .namespaced = true, .verbs = kNames7, .shortNames = kNames52, .categories = kNames33, .subresources = kServiceSubresources};
 constexpr FieldInfo kServiceAccountFields[] = {
     KUBE_FIELD(ServiceAccount, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceAccount, secrets, "secrets", 2, 0, &kMerge12),
@@ -1646,7 +1700,7 @@ constexpr FieldInfo kServiceAccountFields[] = {
     KUBE_FIELD(ServiceAccount, automountServiceAccountToken, "automountServiceAccountToken", 4, 0, nullptr),
 };
 constexpr WireField kServiceAccountWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
-constexpr ResourceInfo kServiceAccountResource{.group = "", .version = "v1", .kind = "ServiceAccount", .plural = "serviceaccounts", .singular = "serviceaccount", .listKind = "ServiceAccountList", .namespaced = true, .verbs = kNames7, .shortNames = kNames48, .subresources = kServiceAccountSubresources};
+constexpr ResourceInfo kServiceAccountResource{.group = "", .version = "v1", .kind = "ServiceAccount", .plural = "serviceaccounts", .singular = "serviceaccount", .listKind = "ServiceAccountList", .namespaced = true, .verbs = kNames7, .shortNames = kNames53, .subresources = kServiceAccountSubresources};
 constexpr FieldInfo kServiceAccountListFields[] = {
     KUBE_FIELD(ServiceAccountList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceAccountList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -1657,8 +1711,9 @@ constexpr FieldInfo kServiceAccountTokenProjectionFields[] = {
     KUBE_FIELD(ServiceAccountTokenProjection, audience, "audience", 1, 0, nullptr),
     KUBE_FIELD(ServiceAccountTokenProjection, expirationSeconds, "expirationSeconds", 2, 0, nullptr),
     KUBE_FIELD(ServiceAccountTokenProjection, path, "path", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ServiceAccountTokenProjection, user, "user", 4, 0, nullptr),
 };
-constexpr WireField kServiceAccountTokenProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr WireField kServiceAccountTokenProjectionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr FieldInfo kServiceListFields[] = {
     KUBE_FIELD(ServiceList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -1680,8 +1735,8 @@ constexpr FieldInfo kServiceProxyOptionsFields[] = {
 constexpr WireField kServiceProxyOptionsWire[] = {{1, 0}};
 constexpr ResourceInfo kServiceProxyOptionsResource{.group = "", .version = "v1", .kind = "ServiceProxyOptions"};
 constexpr FieldInfo kServiceSpecFields[] = {
-    KUBE_FIELD(ServiceSpec, ports, "ports", 1, 0, &kMerge50),
-    KUBE_FIELD(ServiceSpec, selector, "selector", 2, 0, &kMerge36),
+    KUBE_FIELD(ServiceSpec, ports, "ports", 1, 0, &kMerge55),
+    KUBE_FIELD(ServiceSpec, selector, "selector", 2, 0, &kMerge37),
     KUBE_FIELD(ServiceSpec, clusterIP, "clusterIP", 3, 0, nullptr),
     KUBE_FIELD(ServiceSpec, clusterIPs, "clusterIPs", 18, 0, &kMerge1),
     KUBE_FIELD(ServiceSpec, type, "type", 4, 0, nullptr),
@@ -1829,6 +1884,17 @@ constexpr FieldInfo kVolumeDeviceFields[] = {
     KUBE_FIELD(VolumeDevice, devicePath, "devicePath", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeDeviceWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kVolumeHealthConditionFields[] = {
+    KUBE_FIELD(VolumeHealthCondition, status, "status", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(VolumeHealthCondition, reason, "reason", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(VolumeHealthCondition, message, "message", 3, 0, nullptr),
+};
+constexpr WireField kVolumeHealthConditionWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kVolumeHealthStatusFields[] = {
+    KUBE_FIELD(VolumeHealthStatus, healthConditions, "healthConditions", 1, 0, &kMerge47),
+    KUBE_FIELD(VolumeHealthStatus, lastTransitionTime, "lastTransitionTime", 2, kKeep, nullptr),
+};
+constexpr WireField kVolumeHealthStatusWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kVolumeMountFields[] = {
     KUBE_FIELD(VolumeMount, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeMount, readOnly, "readOnly", 2, 0, nullptr),
@@ -1837,8 +1903,9 @@ constexpr FieldInfo kVolumeMountFields[] = {
     KUBE_FIELD(VolumeMount, subPath, "subPath", 4, 0, nullptr),
     KUBE_FIELD(VolumeMount, mountPropagation, "mountPropagation", 5, 0, nullptr),
     KUBE_FIELD(VolumeMount, subPathExpr, "subPathExpr", 6, 0, nullptr),
+    KUBE_FIELD(VolumeMount, bindMountOptions, "bindMountOptions", 8, 0, &kMerge17),
 };
-constexpr WireField kVolumeMountWire[] = {{1, 0}, {2, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 2}};
+constexpr WireField kVolumeMountWire[] = {{1, 0}, {2, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 2}, {8, 7}};
 constexpr FieldInfo kVolumeMountStatusFields[] = {
     KUBE_FIELD(VolumeMountStatus, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(VolumeMountStatus, mountPath, "mountPath", 2, kRequired | kKeep, nullptr),
@@ -1980,11 +2047,13 @@ constinit const TypeInfo TypeOf<corev1::EnvVar>::info = detail::makeType<corev1:
 constinit const TypeInfo TypeOf<corev1::EnvVarSource>::info = detail::makeType<corev1::EnvVarSource>("EnvVarSource", corev1::kEnvVarSourceFields, corev1::kEnvVarSourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EphemeralContainer>::info = detail::makeType<corev1::EphemeralContainer>("EphemeralContainer", corev1::kEphemeralContainerFields, corev1::kEphemeralContainerWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EphemeralContainerCommon>::info = detail::makeType<corev1::EphemeralContainerCommon>("EphemeralContainerCommon", corev1::kEphemeralContainerCommonFields, corev1::kEphemeralContainerCommonWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EphemeralContainers>::info = detail::makeType<corev1::EphemeralContainers>("EphemeralContainers", corev1::kEphemeralContainersFields, corev1::kEphemeralContainersWire, &corev1::kEphemeralContainersResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EphemeralVolumeSource>::info = detail::makeType<corev1::EphemeralVolumeSource>("EphemeralVolumeSource", corev1::kEphemeralVolumeSourceFields, corev1::kEphemeralVolumeSourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::Event>::info = detail::makeType<corev1::Event>("Event", corev1::kEventFields, corev1::kEventWire, &corev1::kEventResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EventList>::info = detail::makeType<corev1::EventList>("EventList", corev1::kEventListFields, corev1::kEventListWire, &corev1::kEventListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EventSeries>::info = detail::makeType<corev1::EventSeries>("EventSeries", corev1::kEventSeriesFields, corev1::kEventSeriesWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::EventSource>::info = detail::makeType<corev1::EventSource>("EventSource", corev1::kEventSourceFields, corev1::kEventSourceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::EvictionResponder>::info = detail::makeType<corev1::EvictionResponder>("EvictionResponder", corev1::kEvictionResponderFields, corev1::kEvictionResponderWire, nullptr, JsonForm::Object, true);
 constinit const TypeInfo TypeOf<corev1::ExecAction>::info = detail::makeType<corev1::ExecAction>("ExecAction", corev1::kExecActionFields, corev1::kExecActionWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::FCVolumeSource>::info = detail::makeType<corev1::FCVolumeSource>("FCVolumeSource", corev1::kFCVolumeSourceFields, corev1::kFCVolumeSourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::FileKeySelector>::info = detail::makeType<corev1::FileKeySelector>("FileKeySelector", corev1::kFileKeySelectorFields, corev1::kFileKeySelectorWire, nullptr, JsonForm::Object, true);
@@ -2028,6 +2097,8 @@ constinit const TypeInfo TypeOf<corev1::NamespaceStatus>::info = detail::makeTyp
 constinit const TypeInfo TypeOf<corev1::Node>::info = detail::makeType<corev1::Node>("Node", corev1::kNodeFields, corev1::kNodeWire, &corev1::kNodeResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeAddress>::info = detail::makeType<corev1::NodeAddress>("NodeAddress", corev1::kNodeAddressFields, corev1::kNodeAddressWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeAffinity>::info = detail::makeType<corev1::NodeAffinity>("NodeAffinity", corev1::kNodeAffinityFields, corev1::kNodeAffinityWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeAllocatableMappedResources>::info = detail::makeType<corev1::NodeAllocatableMappedResources>("NodeAllocatableMappedResources", corev1::kNodeAllocatableMappedResourcesFields, corev1::kNodeAllocatableMappedResourcesWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodeAllocatableOverheadResources>::info = detail::makeType<corev1::NodeAllocatableOverheadResources>("NodeAllocatableOverheadResources", corev1::kNodeAllocatableOverheadResourcesFields, corev1::kNodeAllocatableOverheadResourcesWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeAllocatableResourceClaimStatus>::info = detail::makeType<corev1::NodeAllocatableResourceClaimStatus>("NodeAllocatableResourceClaimStatus", corev1::kNodeAllocatableResourceClaimStatusFields, corev1::kNodeAllocatableResourceClaimStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeCondition>::info = detail::makeType<corev1::NodeCondition>("NodeCondition", corev1::kNodeConditionFields, corev1::kNodeConditionWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeConfigSource>::info = detail::makeType<corev1::NodeConfigSource>("NodeConfigSource", corev1::kNodeConfigSourceFields, corev1::kNodeConfigSourceWire, nullptr, JsonForm::Object, false);
@@ -2035,6 +2106,7 @@ constinit const TypeInfo TypeOf<corev1::NodeConfigStatus>::info = detail::makeTy
 constinit const TypeInfo TypeOf<corev1::NodeDaemonEndpoints>::info = detail::makeType<corev1::NodeDaemonEndpoints>("NodeDaemonEndpoints", corev1::kNodeDaemonEndpointsFields, corev1::kNodeDaemonEndpointsWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeFeatures>::info = detail::makeType<corev1::NodeFeatures>("NodeFeatures", corev1::kNodeFeaturesFields, corev1::kNodeFeaturesWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeList>::info = detail::makeType<corev1::NodeList>("NodeList", corev1::kNodeListFields, corev1::kNodeListWire, &corev1::kNodeListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::NodePodPreemptionPolicy>::info = detail::makeType<corev1::NodePodPreemptionPolicy>("NodePodPreemptionPolicy", corev1::kNodePodPreemptionPolicyFields, corev1::kNodePodPreemptionPolicyWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeProxyOptions>::info = detail::makeType<corev1::NodeProxyOptions>("NodeProxyOptions", corev1::kNodeProxyOptionsFields, corev1::kNodeProxyOptionsWire, &corev1::kNodeProxyOptionsResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeRuntimeHandler>::info = detail::makeType<corev1::NodeRuntimeHandler>("NodeRuntimeHandler", corev1::kNodeRuntimeHandlerFields, corev1::kNodeRuntimeHandlerWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::NodeRuntimeHandlerFeatures>::info = detail::makeType<corev1::NodeRuntimeHandlerFeatures>("NodeRuntimeHandlerFeatures", corev1::kNodeRuntimeHandlerFeaturesFields, corev1::kNodeRuntimeHandlerFeaturesWire, nullptr, JsonForm::Object, false);
@@ -2090,6 +2162,7 @@ constinit const TypeInfo TypeOf<corev1::PodStatusResult>::info = detail::makeTyp
 constinit const TypeInfo TypeOf<corev1::PodTemplate>::info = detail::makeType<corev1::PodTemplate>("PodTemplate", corev1::kPodTemplateFields, corev1::kPodTemplateWire, &corev1::kPodTemplateResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::PodTemplateList>::info = detail::makeType<corev1::PodTemplateList>("PodTemplateList", corev1::kPodTemplateListFields, corev1::kPodTemplateListWire, &corev1::kPodTemplateListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::PodTemplateSpec>::info = detail::makeType<corev1::PodTemplateSpec>("PodTemplateSpec", corev1::kPodTemplateSpecFields, corev1::kPodTemplateSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::PodVolumeHealth>::info = detail::makeType<corev1::PodVolumeHealth>("PodVolumeHealth", corev1::kPodVolumeHealthFields, corev1::kPodVolumeHealthWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::PortStatus>::info = detail::makeType<corev1::PortStatus>("PortStatus", corev1::kPortStatusFields, corev1::kPortStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::PortworxVolumeSource>::info = detail::makeType<corev1::PortworxVolumeSource>("PortworxVolumeSource", corev1::kPortworxVolumeSourceFields, corev1::kPortworxVolumeSourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::Preconditions>::info = detail::makeType<corev1::Preconditions>("Preconditions", corev1::kPreconditionsFields, corev1::kPreconditionsWire, nullptr, JsonForm::Object, false);
@@ -2155,6 +2228,8 @@ constinit const TypeInfo TypeOf<corev1::TypedLocalObjectReference>::info = detai
 constinit const TypeInfo TypeOf<corev1::TypedObjectReference>::info = detail::makeType<corev1::TypedObjectReference>("TypedObjectReference", corev1::kTypedObjectReferenceFields, corev1::kTypedObjectReferenceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::Volume>::info = detail::makeType<corev1::Volume>("Volume", corev1::kVolumeFields, corev1::kVolumeWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::VolumeDevice>::info = detail::makeType<corev1::VolumeDevice>("VolumeDevice", corev1::kVolumeDeviceFields, corev1::kVolumeDeviceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeHealthCondition>::info = detail::makeType<corev1::VolumeHealthCondition>("VolumeHealthCondition", corev1::kVolumeHealthConditionFields, corev1::kVolumeHealthConditionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<corev1::VolumeHealthStatus>::info = detail::makeType<corev1::VolumeHealthStatus>("VolumeHealthStatus", corev1::kVolumeHealthStatusFields, corev1::kVolumeHealthStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::VolumeMount>::info = detail::makeType<corev1::VolumeMount>("VolumeMount", corev1::kVolumeMountFields, corev1::kVolumeMountWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::VolumeMountStatus>::info = detail::makeType<corev1::VolumeMountStatus>("VolumeMountStatus", corev1::kVolumeMountStatusFields, corev1::kVolumeMountStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<corev1::VolumeNodeAffinity>::info = detail::makeType<corev1::VolumeNodeAffinity>("VolumeNodeAffinity", corev1::kVolumeNodeAffinityFields, corev1::kVolumeNodeAffinityWire, nullptr, JsonForm::Object, false);
@@ -2185,6 +2260,7 @@ template void List<corev1::EnvFromSource>::drop(detail::Block*) noexcept;
 template void List<corev1::EnvVar>::drop(detail::Block*) noexcept;
 template void List<corev1::EphemeralContainer>::drop(detail::Block*) noexcept;
 template void List<corev1::Event>::drop(detail::Block*) noexcept;
+template void List<corev1::EvictionResponder>::drop(detail::Block*) noexcept;
 template void List<corev1::HTTPHeader>::drop(detail::Block*) noexcept;
 template void List<corev1::HostAlias>::drop(detail::Block*) noexcept;
 template void List<corev1::HostIP>::drop(detail::Block*) noexcept;
@@ -2197,6 +2273,8 @@ template void List<corev1::Namespace>::drop(detail::Block*) noexcept;
 template void List<corev1::NamespaceCondition>::drop(detail::Block*) noexcept;
 template void List<corev1::Node>::drop(detail::Block*) noexcept;
 template void List<corev1::NodeAddress>::drop(detail::Block*) noexcept;
+template void List<corev1::NodeAllocatableMappedResources>::drop(detail::Block*) noexcept;
+template void List<corev1::NodeAllocatableOverheadResources>::drop(detail::Block*) noexcept;
 template void List<corev1::NodeAllocatableResourceClaimStatus>::drop(detail::Block*) noexcept;
 template void List<corev1::NodeCondition>::drop(detail::Block*) noexcept;
 template void List<corev1::NodeRuntimeHandler>::drop(detail::Block*) noexcept;
@@ -2216,6 +2294,7 @@ template void List<corev1::PodResourceClaim>::drop(detail::Block*) noexcept;
 template void List<corev1::PodResourceClaimStatus>::drop(detail::Block*) noexcept;
 template void List<corev1::PodSchedulingGate>::drop(detail::Block*) noexcept;
 template void List<corev1::PodTemplate>::drop(detail::Block*) noexcept;
+template void List<corev1::PodVolumeHealth>::drop(detail::Block*) noexcept;
 template void List<corev1::PortStatus>::drop(detail::Block*) noexcept;
 template void List<corev1::PreferAvoidPodsEntry>::drop(detail::Block*) noexcept;
 template void List<corev1::PreferredSchedulingTerm>::drop(detail::Block*) noexcept;
@@ -2237,6 +2316,7 @@ template void List<corev1::TopologySelectorLabelRequirement>::drop(detail::Block
 template void List<corev1::TopologySpreadConstraint>::drop(detail::Block*) noexcept;
 template void List<corev1::Volume>::drop(detail::Block*) noexcept;
 template void List<corev1::VolumeDevice>::drop(detail::Block*) noexcept;
+template void List<corev1::VolumeHealthCondition>::drop(detail::Block*) noexcept;
 template void List<corev1::VolumeMount>::drop(detail::Block*) noexcept;
 template void List<corev1::VolumeMountStatus>::drop(detail::Block*) noexcept;
 template void List<corev1::VolumeProjection>::drop(detail::Block*) noexcept;
@@ -2308,6 +2388,7 @@ template void Shared<corev1::NodeConfigSource>::drop(detail::Block*) noexcept;
 template void Shared<corev1::NodeConfigStatus>::drop(detail::Block*) noexcept;
 template void Shared<corev1::NodeDaemonEndpoints>::drop(detail::Block*) noexcept;
 template void Shared<corev1::NodeFeatures>::drop(detail::Block*) noexcept;
+template void Shared<corev1::NodePodPreemptionPolicy>::drop(detail::Block*) noexcept;
 template void Shared<corev1::NodeRuntimeHandlerFeatures>::drop(detail::Block*) noexcept;
 template void Shared<corev1::NodeSelector>::drop(detail::Block*) noexcept;
 template void Shared<corev1::NodeSelectorTerm>::drop(detail::Block*) noexcept;
@@ -2370,6 +2451,7 @@ template void Shared<corev1::StorageOSVolumeSource>::drop(detail::Block*) noexce
 template void Shared<corev1::TCPSocketAction>::drop(detail::Block*) noexcept;
 template void Shared<corev1::TypedLocalObjectReference>::drop(detail::Block*) noexcept;
 template void Shared<corev1::TypedObjectReference>::drop(detail::Block*) noexcept;
+template void Shared<corev1::VolumeHealthStatus>::drop(detail::Block*) noexcept;
 template void Shared<corev1::VolumeNodeAffinity>::drop(detail::Block*) noexcept;
 template void Shared<corev1::VolumeResourceRequirements>::drop(detail::Block*) noexcept;
 template void Shared<corev1::VolumeStatus>::drop(detail::Block*) noexcept;

@@ -67,11 +67,13 @@ struct EnvVar;
 struct EnvVarSource;
 struct EphemeralContainer;
 struct EphemeralContainerCommon;
+struct EphemeralContainers;
 struct EphemeralVolumeSource;
 struct Event;
 struct EventList;
 struct EventSeries;
 struct EventSource;
+struct EvictionResponder;
 struct ExecAction;
 struct FCVolumeSource;
 struct FileKeySelector;
@@ -115,6 +117,8 @@ struct NamespaceStatus;
 struct Node;
 struct NodeAddress;
 struct NodeAffinity;
+struct NodeAllocatableMappedResources;
+struct NodeAllocatableOverheadResources;
 struct NodeAllocatableResourceClaimStatus;
 struct NodeCondition;
 struct NodeConfigSource;
@@ -122,6 +126,7 @@ struct NodeConfigStatus;
 struct NodeDaemonEndpoints;
 struct NodeFeatures;
 struct NodeList;
+struct NodePodPreemptionPolicy;
 struct NodeProxyOptions;
 struct NodeRuntimeHandler;
 struct NodeRuntimeHandlerFeatures;
@@ -177,6 +182,7 @@ struct PodStatusResult;
 struct PodTemplate;
 struct PodTemplateList;
 struct PodTemplateSpec;
+struct PodVolumeHealth;
 struct PortStatus;
 struct PortworxVolumeSource;
 struct Preconditions;
@@ -242,6 +248,8 @@ struct TypedLocalObjectReference;
 struct TypedObjectReference;
 struct Volume;
 struct VolumeDevice;
+struct VolumeHealthCondition;
+struct VolumeHealthStatus;
 struct VolumeMount;
 struct VolumeMountStatus;
 struct VolumeNodeAffinity;
@@ -409,6 +417,7 @@ struct ClusterTrustBundleProjection {
   Shared<metav1::LabelSelector> labelSelector = {};
   std::optional<bool> optional = {};
   String path = {};
+  std::optional<std::int64_t> user = {};
 
   bool operator==(const ClusterTrustBundleProjection&) const = default;
 };
@@ -490,6 +499,7 @@ struct ConfigMapVolumeSource {
   List<KeyToPath> items = {};
   std::optional<std::int32_t> defaultMode = {};
   std::optional<bool> optional = {};
+  std::optional<std::int64_t> defaultUser = {};
 
   bool operator==(const ConfigMapVolumeSource&) const = default;
 };
@@ -646,6 +656,7 @@ struct DownwardAPIVolumeFile {
   Shared<ObjectFieldSelector> fieldRef = {};
   Shared<ResourceFieldSelector> resourceFieldRef = {};
   std::optional<std::int32_t> mode = {};
+  std::optional<std::int64_t> user = {};
 
   bool operator==(const DownwardAPIVolumeFile&) const = default;
 };
@@ -653,6 +664,7 @@ struct DownwardAPIVolumeFile {
 struct DownwardAPIVolumeSource {
   List<DownwardAPIVolumeFile> items = {};
   std::optional<std::int32_t> defaultMode = {};
+  std::optional<std::int64_t> defaultUser = {};
 
   bool operator==(const DownwardAPIVolumeSource&) const = default;
 };
@@ -660,6 +672,7 @@ struct DownwardAPIVolumeSource {
 struct EmptyDirVolumeSource {
   String medium = {};
   std::optional<Quantity> sizeLimit = {};
+  std::optional<std::int32_t> mode = {};
 
   bool operator==(const EmptyDirVolumeSource&) const = default;
 };
@@ -791,6 +804,13 @@ struct EphemeralContainerCommon {
   bool operator==(const EphemeralContainerCommon&) const = default;
 };
 
+struct EphemeralContainers {
+  metav1::ObjectMeta metadata = {};
+  List<EphemeralContainer> ephemeralContainers = {};
+
+  bool operator==(const EphemeralContainers&) const = default;
+};
+
 struct EphemeralVolumeSource {
   Shared<PersistentVolumeClaimTemplate> volumeClaimTemplate = {};
 
@@ -836,6 +856,13 @@ struct EventSource {
   String host = {};
 
   bool operator==(const EventSource&) const = default;
+};
+
+struct EvictionResponder {
+  String name = {};
+  std::optional<std::int32_t> priority = {};
+
+  bool operator==(const EvictionResponder&) const = default;
 };
 
 struct ExecAction {
@@ -902,6 +929,7 @@ struct GCEPersistentDiskVolumeSource {
 struct GRPCAction {
   std::int32_t port = 0;
   std::optional<String> service = {};
+  std::optional<String> mode = {};
 
   bool operator==(const GRPCAction&) const = default;
 };
@@ -937,6 +965,7 @@ struct HTTPGetAction {
   String host = {};
   String scheme = {};
   List<HTTPHeader> httpHeaders = {};
+  std::optional<String> protocol = {};
 
   bool operator==(const HTTPGetAction&) const = default;
 };
@@ -1017,6 +1046,7 @@ struct KeyToPath {
   String key = {};
   String path = {};
   std::optional<std::int32_t> mode = {};
+  std::optional<std::int64_t> user = {};
 
   bool operator==(const KeyToPath&) const = default;
 };
@@ -1187,10 +1217,26 @@ struct NodeAffinity {
   bool operator==(const NodeAffinity&) const = default;
 };
 
+struct NodeAllocatableMappedResources {
+  String name = {};
+  std::optional<Quantity> quantity = {};
+
+  bool operator==(const NodeAllocatableMappedResources&) const = default;
+};
+
+struct NodeAllocatableOverheadResources {
+  String name = {};
+  std::optional<Quantity> perPod = {};
+  std::optional<Quantity> perContainer = {};
+
+  bool operator==(const NodeAllocatableOverheadResources&) const = default;
+};
+
 struct NodeAllocatableResourceClaimStatus {
   String resourceClaimName = {};
   List<String> containers = {};
-  Map<Quantity> resources = {};
+  List<NodeAllocatableMappedResources> mapping = {};
+  List<NodeAllocatableOverheadResources> overhead = {};
 
   bool operator==(const NodeAllocatableResourceClaimStatus&) const = default;
 };
@@ -1238,6 +1284,12 @@ struct NodeList {
   List<Node> items = {};
 
   bool operator==(const NodeList&) const = default;
+};
+
+struct NodePodPreemptionPolicy {
+  List<String> disableResizePreemption = {};
+
+  bool operator==(const NodePodPreemptionPolicy&) const = default;
 };
 
 struct NodeProxyOptions {
@@ -1289,6 +1341,7 @@ struct NodeSpec {
   List<Taint> taints = {};
   Shared<NodeConfigSource> configSource = {};
   String externalID = {};
+  Shared<NodePodPreemptionPolicy> podPreemptionPolicy = {};
 
   bool operator==(const NodeSpec&) const = default;
 };
@@ -1330,6 +1383,7 @@ struct NodeSystemInfo {
   String operatingSystem = {};
   String architecture = {};
   Shared<NodeSwapStatus> swap = {};
+  std::optional<bool> runningInUserNamespace = {};
 
   bool operator==(const NodeSystemInfo&) const = default;
 };
@@ -1410,6 +1464,7 @@ struct PersistentVolumeClaimStatus {
   Map<String> allocatedResourceStatuses = {};
   std::optional<String> currentVolumeAttributesClassName = {};
   Shared<ModifyVolumeStatus> modifyVolumeStatus = {};
+  Shared<VolumeHealthStatus> healthStatus = {};
 
   bool operator==(const PersistentVolumeClaimStatus&) const = default;
 };
@@ -1565,6 +1620,7 @@ struct PodCertificateProjection {
   String keyPath = {};
   String certificateChainPath = {};
   Map<String> userAnnotations = {};
+  std::optional<std::int64_t> user = {};
 
   bool operator==(const PodCertificateProjection&) const = default;
 };
@@ -1760,6 +1816,7 @@ struct PodSpec {
   Shared<ResourceRequirements> resources = {};
   std::optional<String> hostnameOverride = {};
   Shared<PodSchedulingGroup> schedulingGroup = {};
+  List<EvictionResponder> evictionResponders = {};
 
   bool operator==(const PodSpec&) const = default;
 };
@@ -1786,6 +1843,7 @@ struct PodStatus {
   Map<Quantity> allocatedResources = {};
   Shared<ResourceRequirements> resources = {};
   List<NodeAllocatableResourceClaimStatus> nodeAllocatableResourceClaimStatuses = {};
+  List<PodVolumeHealth> volumeHealth = {};
 
   bool operator==(const PodStatus&) const = default;
 };
@@ -1816,6 +1874,14 @@ struct PodTemplateSpec {
   Shared<PodSpec> spec = {};
 
   bool operator==(const PodTemplateSpec&) const = default;
+};
+
+struct PodVolumeHealth {
+  String name = {};
+  List<VolumeHealthCondition> healthConditions = {};
+  Time lastTransitionTime = {};
+
+  bool operator==(const PodVolumeHealth&) const = default;
 };
 
 struct PortStatus {
@@ -1883,6 +1949,7 @@ struct ProbeHandler {
 struct ProjectedVolumeSource {
   List<VolumeProjection> sources = {};
   std::optional<std::int32_t> defaultMode = {};
+  std::optional<std::int64_t> defaultUser = {};
 
   bool operator==(const ProjectedVolumeSource&) const = default;
 };
@@ -2157,6 +2224,7 @@ struct SecretVolumeSource {
   List<KeyToPath> items = {};
   std::optional<std::int32_t> defaultMode = {};
   std::optional<bool> optional = {};
+  std::optional<std::int64_t> defaultUser = {};
 
   bool operator==(const SecretVolumeSource&) const = default;
 };
@@ -2212,6 +2280,7 @@ struct ServiceAccountTokenProjection {
   String audience = {};
   std::optional<std::int64_t> expirationSeconds = {};
   String path = {};
+  std::optional<std::int64_t> user = {};
 
   bool operator==(const ServiceAccountTokenProjection&) const = default;
 };
@@ -2423,6 +2492,21 @@ struct VolumeDevice {
   bool operator==(const VolumeDevice&) const = default;
 };
 
+struct VolumeHealthCondition {
+  String status = {};
+  String reason = {};
+  String message = {};
+
+  bool operator==(const VolumeHealthCondition&) const = default;
+};
+
+struct VolumeHealthStatus {
+  List<VolumeHealthCondition> healthConditions = {};
+  Time lastTransitionTime = {};
+
+  bool operator==(const VolumeHealthStatus&) const = default;
+};
+
 struct VolumeMount {
   String name = {};
   bool readOnly = false;
@@ -2431,6 +2515,7 @@ struct VolumeMount {
   String subPath = {};
   std::optional<String> mountPropagation = {};
   String subPathExpr = {};
+  List<String> bindMountOptions = {};
 
   bool operator==(const VolumeMount&) const = default;
 };
@@ -2596,11 +2681,13 @@ template <> struct TypeOf<corev1::EnvVar> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EnvVarSource> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EphemeralContainer> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EphemeralContainerCommon> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::EphemeralContainers> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EphemeralVolumeSource> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::Event> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EventList> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EventSeries> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::EventSource> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::EvictionResponder> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::ExecAction> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::FCVolumeSource> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::FileKeySelector> { static const TypeInfo info; };
@@ -2644,6 +2731,8 @@ template <> struct TypeOf<corev1::NamespaceStatus> { static const TypeInfo info;
 template <> struct TypeOf<corev1::Node> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeAddress> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeAffinity> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::NodeAllocatableMappedResources> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::NodeAllocatableOverheadResources> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeAllocatableResourceClaimStatus> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeCondition> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeConfigSource> { static const TypeInfo info; };
@@ -2651,6 +2740,7 @@ template <> struct TypeOf<corev1::NodeConfigStatus> { static const TypeInfo info
 template <> struct TypeOf<corev1::NodeDaemonEndpoints> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeFeatures> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeList> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::NodePodPreemptionPolicy> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeProxyOptions> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeRuntimeHandler> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::NodeRuntimeHandlerFeatures> { static const TypeInfo info; };
@@ -2706,6 +2796,7 @@ template <> struct TypeOf<corev1::PodStatusResult> { static const TypeInfo info;
 template <> struct TypeOf<corev1::PodTemplate> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::PodTemplateList> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::PodTemplateSpec> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::PodVolumeHealth> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::PortStatus> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::PortworxVolumeSource> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::Preconditions> { static const TypeInfo info; };
@@ -2771,6 +2862,8 @@ template <> struct TypeOf<corev1::TypedLocalObjectReference> { static const Type
 template <> struct TypeOf<corev1::TypedObjectReference> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::Volume> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::VolumeDevice> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::VolumeHealthCondition> { static const TypeInfo info; };
+template <> struct TypeOf<corev1::VolumeHealthStatus> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::VolumeMount> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::VolumeMountStatus> { static const TypeInfo info; };
 template <> struct TypeOf<corev1::VolumeNodeAffinity> { static const TypeInfo info; };
@@ -2801,6 +2894,7 @@ extern template void List<corev1::EnvFromSource>::drop(detail::Block*) noexcept;
 extern template void List<corev1::EnvVar>::drop(detail::Block*) noexcept;
 extern template void List<corev1::EphemeralContainer>::drop(detail::Block*) noexcept;
 extern template void List<corev1::Event>::drop(detail::Block*) noexcept;
+extern template void List<corev1::EvictionResponder>::drop(detail::Block*) noexcept;
 extern template void List<corev1::HTTPHeader>::drop(detail::Block*) noexcept;
 extern template void List<corev1::HostAlias>::drop(detail::Block*) noexcept;
 extern template void List<corev1::HostIP>::drop(detail::Block*) noexcept;
@@ -2813,6 +2907,8 @@ extern template void List<corev1::Namespace>::drop(detail::Block*) noexcept;
 extern template void List<corev1::NamespaceCondition>::drop(detail::Block*) noexcept;
 extern template void List<corev1::Node>::drop(detail::Block*) noexcept;
 extern template void List<corev1::NodeAddress>::drop(detail::Block*) noexcept;
+extern template void List<corev1::NodeAllocatableMappedResources>::drop(detail::Block*) noexcept;
+extern template void List<corev1::NodeAllocatableOverheadResources>::drop(detail::Block*) noexcept;
 extern template void List<corev1::NodeAllocatableResourceClaimStatus>::drop(detail::Block*) noexcept;
 extern template void List<corev1::NodeCondition>::drop(detail::Block*) noexcept;
 extern template void List<corev1::NodeRuntimeHandler>::drop(detail::Block*) noexcept;
@@ -2832,6 +2928,7 @@ extern template void List<corev1::PodResourceClaim>::drop(detail::Block*) noexce
 extern template void List<corev1::PodResourceClaimStatus>::drop(detail::Block*) noexcept;
 extern template void List<corev1::PodSchedulingGate>::drop(detail::Block*) noexcept;
 extern template void List<corev1::PodTemplate>::drop(detail::Block*) noexcept;
+extern template void List<corev1::PodVolumeHealth>::drop(detail::Block*) noexcept;
 extern template void List<corev1::PortStatus>::drop(detail::Block*) noexcept;
 extern template void List<corev1::PreferAvoidPodsEntry>::drop(detail::Block*) noexcept;
 extern template void List<corev1::PreferredSchedulingTerm>::drop(detail::Block*) noexcept;
@@ -2853,6 +2950,7 @@ extern template void List<corev1::TopologySelectorLabelRequirement>::drop(detail
 extern template void List<corev1::TopologySpreadConstraint>::drop(detail::Block*) noexcept;
 extern template void List<corev1::Volume>::drop(detail::Block*) noexcept;
 extern template void List<corev1::VolumeDevice>::drop(detail::Block*) noexcept;
+extern template void List<corev1::VolumeHealthCondition>::drop(detail::Block*) noexcept;
 extern template void List<corev1::VolumeMount>::drop(detail::Block*) noexcept;
 extern template void List<corev1::VolumeMountStatus>::drop(detail::Block*) noexcept;
 extern template void List<corev1::VolumeProjection>::drop(detail::Block*) noexcept;
@@ -2924,6 +3022,7 @@ extern template void Shared<corev1::NodeConfigSource>::drop(detail::Block*) noex
 extern template void Shared<corev1::NodeConfigStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::NodeDaemonEndpoints>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::NodeFeatures>::drop(detail::Block*) noexcept;
+extern template void Shared<corev1::NodePodPreemptionPolicy>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::NodeRuntimeHandlerFeatures>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::NodeSelector>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::NodeSelectorTerm>::drop(detail::Block*) noexcept;
@@ -2986,6 +3085,7 @@ extern template void Shared<corev1::StorageOSVolumeSource>::drop(detail::Block*)
 extern template void Shared<corev1::TCPSocketAction>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::TypedLocalObjectReference>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::TypedObjectReference>::drop(detail::Block*) noexcept;
+extern template void Shared<corev1::VolumeHealthStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::VolumeNodeAffinity>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::VolumeResourceRequirements>::drop(detail::Block*) noexcept;
 extern template void Shared<corev1::VolumeStatus>::drop(detail::Block*) noexcept;

@@ -25,6 +25,19 @@ constexpr std::string_view kNames12[] = {"netpol"};
 constexpr std::string_view kNames13[] = {"rs"};
 constexpr ResourceInfo::Subresource kReplicaSetSubresources[] = {{"scale", "", "", "Scale", kNames4}, {"status", "", "", "ReplicaSet", kNames4}};
 constexpr MergeInfo kMerge14{.atomicMap = true};
+constexpr FieldInfo kAllowedCSIDriverFields[] = {
+    KUBE_FIELD(AllowedCSIDriver, name, "name", 1, kRequired | kKeep, nullptr),
+};
+constexpr WireField kAllowedCSIDriverWire[] = {{1, 0}};
+constexpr FieldInfo kAllowedFlexVolumeFields[] = {
+    KUBE_FIELD(AllowedFlexVolume, driver, "driver", 1, kRequired | kKeep, nullptr),
+};
+constexpr WireField kAllowedFlexVolumeWire[] = {{1, 0}};
+constexpr FieldInfo kAllowedHostPathFields[] = {
+    KUBE_FIELD(AllowedHostPath, pathPrefix, "pathPrefix", 1, 0, nullptr),
+    KUBE_FIELD(AllowedHostPath, readOnly, "readOnly", 2, 0, nullptr),
+};
+constexpr WireField kAllowedHostPathWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kDaemonSetFields[] = {
     KUBE_FIELD(DaemonSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DaemonSet, spec, "spec", 2, kByValue, nullptr),
@@ -131,6 +144,11 @@ constexpr FieldInfo kDeploymentStrategyFields[] = {
     KUBE_FIELD(DeploymentStrategy, rollingUpdate, "rollingUpdate", 2, 0, nullptr),
 };
 constexpr WireField kDeploymentStrategyWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kFSGroupStrategyOptionsFields[] = {
+    KUBE_FIELD(FSGroupStrategyOptions, rule, "rule", 1, 0, nullptr),
+    KUBE_FIELD(FSGroupStrategyOptions, ranges, "ranges", 2, 0, nullptr),
+};
+constexpr WireField kFSGroupStrategyOptionsWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kHTTPIngressPathFields[] = {
     KUBE_FIELD(HTTPIngressPath, path, "path", 1, 0, nullptr),
     KUBE_FIELD(HTTPIngressPath, pathType, "pathType", 3, 0, nullptr),
@@ -141,6 +159,16 @@ constexpr FieldInfo kHTTPIngressRuleValueFields[] = {
     KUBE_FIELD(HTTPIngressRuleValue, paths, "paths", 1, kRequired | kKeep, &kMerge10),
 };
 constexpr WireField kHTTPIngressRuleValueWire[] = {{1, 0}};
+constexpr FieldInfo kHostPortRangeFields[] = {
+    KUBE_FIELD(HostPortRange, min, "min", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(HostPortRange, max, "max", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kHostPortRangeWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kIDRangeFields[] = {
+    KUBE_FIELD(IDRange, min, "min", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(IDRange, max, "max", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kIDRangeWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kIPBlockFields[] = {
     KUBE_FIELD(IPBlock, cidr, "cidr", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(IPBlock, except, "except", 2, 0, &kMerge10),
@@ -248,6 +276,45 @@ constexpr FieldInfo kNetworkPolicySpecFields[] = {
     KUBE_FIELD(NetworkPolicySpec, policyTypes, "policyTypes", 4, 0, &kMerge10),
 };
 constexpr WireField kNetworkPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
+constexpr FieldInfo kPodSecurityPolicyFields[] = {
+    KUBE_FIELD(PodSecurityPolicy, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicy, spec, "spec", 2, kByValue, nullptr),
+};
+constexpr WireField kPodSecurityPolicyWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kPodSecurityPolicyResource{.group = "extensions", .version = "v1beta1", .kind = "PodSecurityPolicy", .retired = true};
+constexpr FieldInfo kPodSecurityPolicyListFields[] = {
+    KUBE_FIELD(PodSecurityPolicyList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kPodSecurityPolicyListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kPodSecurityPolicyListResource{.group = "extensions", .version = "v1beta1", .kind = "PodSecurityPolicyList", .retired = true};
+constexpr FieldInfo kPodSecurityPolicySpecFields[] = {
+    KUBE_FIELD(PodSecurityPolicySpec, privileged, "privileged", 1, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, defaultAddCapabilities, "defaultAddCapabilities", 2, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, requiredDropCapabilities, "requiredDropCapabilities", 3, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedCapabilities, "allowedCapabilities", 4, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, volumes, "volumes", 5, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, hostNetwork, "hostNetwork", 6, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, hostPorts, "hostPorts", 7, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, hostPID, "hostPID", 8, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, hostIPC, "hostIPC", 9, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, seLinux, "seLinux", 10, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, runAsUser, "runAsUser", 11, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, runAsGroup, "runAsGroup", 22, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, supplementalGroups, "supplementalGroups", 12, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, fsGroup, "fsGroup", 13, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, readOnlyRootFilesystem, "readOnlyRootFilesystem", 14, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, defaultAllowPrivilegeEscalation, "defaultAllowPrivilegeEscalation", 15, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowPrivilegeEscalation, "allowPrivilegeEscalation", 16, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedHostPaths, "allowedHostPaths", 17, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedFlexVolumes, "allowedFlexVolumes", 18, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedCSIDrivers, "allowedCSIDrivers", 23, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedUnsafeSysctls, "allowedUnsafeSysctls", 19, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, forbiddenSysctls, "forbiddenSysctls", 20, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedProcMountTypes, "allowedProcMountTypes", 21, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, runtimeClass, "runtimeClass", 24, 0, nullptr),
+};
+constexpr WireField kPodSecurityPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 12}, {13, 13}, {14, 14}, {15, 15}, {16, 16}, {17, 17}, {18, 18}, {19, 20}, {20, 21}, {21, 22}, {22, 11}, {23, 19}, {24, 23}};
 constexpr FieldInfo kReplicaSetFields[] = {
     KUBE_FIELD(ReplicaSet, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ReplicaSet, spec, "spec", 2, kByValue, nullptr),
@@ -300,6 +367,26 @@ constexpr FieldInfo kRollingUpdateDeploymentFields[] = {
     KUBE_FIELD(RollingUpdateDeployment, maxSurge, "maxSurge", 2, 0, nullptr),
 };
 constexpr WireField kRollingUpdateDeploymentWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kRunAsGroupStrategyOptionsFields[] = {
+    KUBE_FIELD(RunAsGroupStrategyOptions, rule, "rule", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RunAsGroupStrategyOptions, ranges, "ranges", 2, 0, nullptr),
+};
+constexpr WireField kRunAsGroupStrategyOptionsWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kRunAsUserStrategyOptionsFields[] = {
+    KUBE_FIELD(RunAsUserStrategyOptions, rule, "rule", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RunAsUserStrategyOptions, ranges, "ranges", 2, 0, nullptr),
+};
+constexpr WireField kRunAsUserStrategyOptionsWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kRuntimeClassStrategyOptionsFields[] = {
+    KUBE_FIELD(RuntimeClassStrategyOptions, allowedRuntimeClassNames, "allowedRuntimeClassNames", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RuntimeClassStrategyOptions, defaultRuntimeClassName, "defaultRuntimeClassName", 2, 0, nullptr),
+};
+constexpr WireField kRuntimeClassStrategyOptionsWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kSELinuxStrategyOptionsFields[] = {
+    KUBE_FIELD(SELinuxStrategyOptions, rule, "rule", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(SELinuxStrategyOptions, seLinuxOptions, "seLinuxOptions", 2, 0, nullptr),
+};
+constexpr WireField kSELinuxStrategyOptionsWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kScaleFields[] = {
     KUBE_FIELD(Scale, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Scale, spec, "spec", 2, kByValue, nullptr),
@@ -317,9 +404,17 @@ constexpr FieldInfo kScaleStatusFields[] = {
     KUBE_FIELD(ScaleStatus, targetSelector, "targetSelector", 3, 0, nullptr),
 };
 constexpr WireField kScaleStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kSupplementalGroupsStrategyOptionsFields[] = {
+    KUBE_FIELD(SupplementalGroupsStrategyOptions, rule, "rule", 1, 0, nullptr),
+    KUBE_FIELD(SupplementalGroupsStrategyOptions, ranges, "ranges", 2, 0, nullptr),
+};
+constexpr WireField kSupplementalGroupsStrategyOptionsWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 }  // namespace extensionsv1beta1
 
+constinit const TypeInfo TypeOf<extensionsv1beta1::AllowedCSIDriver>::info = detail::makeType<extensionsv1beta1::AllowedCSIDriver>("AllowedCSIDriver", extensionsv1beta1::kAllowedCSIDriverFields, extensionsv1beta1::kAllowedCSIDriverWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::AllowedFlexVolume>::info = detail::makeType<extensionsv1beta1::AllowedFlexVolume>("AllowedFlexVolume", extensionsv1beta1::kAllowedFlexVolumeFields, extensionsv1beta1::kAllowedFlexVolumeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::AllowedHostPath>::info = detail::makeType<extensionsv1beta1::AllowedHostPath>("AllowedHostPath", extensionsv1beta1::kAllowedHostPathFields, extensionsv1beta1::kAllowedHostPathWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSet>::info = detail::makeType<extensionsv1beta1::DaemonSet>("DaemonSet", extensionsv1beta1::kDaemonSetFields, extensionsv1beta1::kDaemonSetWire, &extensionsv1beta1::kDaemonSetResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetCondition>::info = detail::makeType<extensionsv1beta1::DaemonSetCondition>("DaemonSetCondition", extensionsv1beta1::kDaemonSetConditionFields, extensionsv1beta1::kDaemonSetConditionWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::DaemonSetList>::info = detail::makeType<extensionsv1beta1::DaemonSetList>("DaemonSetList", extensionsv1beta1::kDaemonSetListFields, extensionsv1beta1::kDaemonSetListWire, &extensionsv1beta1::kDaemonSetListResource, JsonForm::Object, false);
@@ -333,8 +428,11 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentRollback>::info = d
 constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentSpec>::info = detail::makeType<extensionsv1beta1::DeploymentSpec>("DeploymentSpec", extensionsv1beta1::kDeploymentSpecFields, extensionsv1beta1::kDeploymentSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentStatus>::info = detail::makeType<extensionsv1beta1::DeploymentStatus>("DeploymentStatus", extensionsv1beta1::kDeploymentStatusFields, extensionsv1beta1::kDeploymentStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::DeploymentStrategy>::info = detail::makeType<extensionsv1beta1::DeploymentStrategy>("DeploymentStrategy", extensionsv1beta1::kDeploymentStrategyFields, extensionsv1beta1::kDeploymentStrategyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::FSGroupStrategyOptions>::info = detail::makeType<extensionsv1beta1::FSGroupStrategyOptions>("FSGroupStrategyOptions", extensionsv1beta1::kFSGroupStrategyOptionsFields, extensionsv1beta1::kFSGroupStrategyOptionsWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::HTTPIngressPath>::info = detail::makeType<extensionsv1beta1::HTTPIngressPath>("HTTPIngressPath", extensionsv1beta1::kHTTPIngressPathFields, extensionsv1beta1::kHTTPIngressPathWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::HTTPIngressRuleValue>::info = detail::makeType<extensionsv1beta1::HTTPIngressRuleValue>("HTTPIngressRuleValue", extensionsv1beta1::kHTTPIngressRuleValueFields, extensionsv1beta1::kHTTPIngressRuleValueWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::HostPortRange>::info = detail::makeType<extensionsv1beta1::HostPortRange>("HostPortRange", extensionsv1beta1::kHostPortRangeFields, extensionsv1beta1::kHostPortRangeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::IDRange>::info = detail::makeType<extensionsv1beta1::IDRange>("IDRange", extensionsv1beta1::kIDRangeFields, extensionsv1beta1::kIDRangeWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::IPBlock>::info = detail::makeType<extensionsv1beta1::IPBlock>("IPBlock", extensionsv1beta1::kIPBlockFields, extensionsv1beta1::kIPBlockWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::Ingress>::info = detail::makeType<extensionsv1beta1::Ingress>("Ingress", extensionsv1beta1::kIngressFields, extensionsv1beta1::kIngressWire, &extensionsv1beta1::kIngressResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::IngressBackend>::info = detail::makeType<extensionsv1beta1::IngressBackend>("IngressBackend", extensionsv1beta1::kIngressBackendFields, extensionsv1beta1::kIngressBackendWire, nullptr, JsonForm::Object, false);
@@ -354,6 +452,9 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyList>::info = de
 constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyPeer>::info = detail::makeType<extensionsv1beta1::NetworkPolicyPeer>("NetworkPolicyPeer", extensionsv1beta1::kNetworkPolicyPeerFields, extensionsv1beta1::kNetworkPolicyPeerWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicyPort>::info = detail::makeType<extensionsv1beta1::NetworkPolicyPort>("NetworkPolicyPort", extensionsv1beta1::kNetworkPolicyPortFields, extensionsv1beta1::kNetworkPolicyPortWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::NetworkPolicySpec>::info = detail::makeType<extensionsv1beta1::NetworkPolicySpec>("NetworkPolicySpec", extensionsv1beta1::kNetworkPolicySpecFields, extensionsv1beta1::kNetworkPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::PodSecurityPolicy>::info = detail::makeType<extensionsv1beta1::PodSecurityPolicy>("PodSecurityPolicy", extensionsv1beta1::kPodSecurityPolicyFields, extensionsv1beta1::kPodSecurityPolicyWire, &extensionsv1beta1::kPodSecurityPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::PodSecurityPolicyList>::info = detail::makeType<extensionsv1beta1::PodSecurityPolicyList>("PodSecurityPolicyList", extensionsv1beta1::kPodSecurityPolicyListFields, extensionsv1beta1::kPodSecurityPolicyListWire, &extensionsv1beta1::kPodSecurityPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::PodSecurityPolicySpec>::info = detail::makeType<extensionsv1beta1::PodSecurityPolicySpec>("PodSecurityPolicySpec", extensionsv1beta1::kPodSecurityPolicySpecFields, extensionsv1beta1::kPodSecurityPolicySpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSet>::info = detail::makeType<extensionsv1beta1::ReplicaSet>("ReplicaSet", extensionsv1beta1::kReplicaSetFields, extensionsv1beta1::kReplicaSetWire, &extensionsv1beta1::kReplicaSetResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetCondition>::info = detail::makeType<extensionsv1beta1::ReplicaSetCondition>("ReplicaSetCondition", extensionsv1beta1::kReplicaSetConditionFields, extensionsv1beta1::kReplicaSetConditionWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetList>::info = detail::makeType<extensionsv1beta1::ReplicaSetList>("ReplicaSetList", extensionsv1beta1::kReplicaSetListFields, extensionsv1beta1::kReplicaSetListWire, &extensionsv1beta1::kReplicaSetListResource, JsonForm::Object, false);
@@ -362,14 +463,24 @@ constinit const TypeInfo TypeOf<extensionsv1beta1::ReplicaSetStatus>::info = det
 constinit const TypeInfo TypeOf<extensionsv1beta1::RollbackConfig>::info = detail::makeType<extensionsv1beta1::RollbackConfig>("RollbackConfig", extensionsv1beta1::kRollbackConfigFields, extensionsv1beta1::kRollbackConfigWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::RollingUpdateDaemonSet>::info = detail::makeType<extensionsv1beta1::RollingUpdateDaemonSet>("RollingUpdateDaemonSet", extensionsv1beta1::kRollingUpdateDaemonSetFields, extensionsv1beta1::kRollingUpdateDaemonSetWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::RollingUpdateDeployment>::info = detail::makeType<extensionsv1beta1::RollingUpdateDeployment>("RollingUpdateDeployment", extensionsv1beta1::kRollingUpdateDeploymentFields, extensionsv1beta1::kRollingUpdateDeploymentWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::RunAsGroupStrategyOptions>::info = detail::makeType<extensionsv1beta1::RunAsGroupStrategyOptions>("RunAsGroupStrategyOptions", extensionsv1beta1::kRunAsGroupStrategyOptionsFields, extensionsv1beta1::kRunAsGroupStrategyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::RunAsUserStrategyOptions>::info = detail::makeType<extensionsv1beta1::RunAsUserStrategyOptions>("RunAsUserStrategyOptions", extensionsv1beta1::kRunAsUserStrategyOptionsFields, extensionsv1beta1::kRunAsUserStrategyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::RuntimeClassStrategyOptions>::info = detail::makeType<extensionsv1beta1::RuntimeClassStrategyOptions>("RuntimeClassStrategyOptions", extensionsv1beta1::kRuntimeClassStrategyOptionsFields, extensionsv1beta1::kRuntimeClassStrategyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::SELinuxStrategyOptions>::info = detail::makeType<extensionsv1beta1::SELinuxStrategyOptions>("SELinuxStrategyOptions", extensionsv1beta1::kSELinuxStrategyOptionsFields, extensionsv1beta1::kSELinuxStrategyOptionsWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::Scale>::info = detail::makeType<extensionsv1beta1::Scale>("Scale", extensionsv1beta1::kScaleFields, extensionsv1beta1::kScaleWire, &extensionsv1beta1::kScaleResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::ScaleSpec>::info = detail::makeType<extensionsv1beta1::ScaleSpec>("ScaleSpec", extensionsv1beta1::kScaleSpecFields, extensionsv1beta1::kScaleSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<extensionsv1beta1::ScaleStatus>::info = detail::makeType<extensionsv1beta1::ScaleStatus>("ScaleStatus", extensionsv1beta1::kScaleStatusFields, extensionsv1beta1::kScaleStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<extensionsv1beta1::SupplementalGroupsStrategyOptions>::info = detail::makeType<extensionsv1beta1::SupplementalGroupsStrategyOptions>("SupplementalGroupsStrategyOptions", extensionsv1beta1::kSupplementalGroupsStrategyOptionsFields, extensionsv1beta1::kSupplementalGroupsStrategyOptionsWire, nullptr, JsonForm::Object, false);
+template void List<extensionsv1beta1::AllowedCSIDriver>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::AllowedFlexVolume>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::AllowedHostPath>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::DaemonSet>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::DaemonSetCondition>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::Deployment>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::DeploymentCondition>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::HTTPIngressPath>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::HostPortRange>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::IDRange>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::Ingress>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::IngressLoadBalancerIngress>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::IngressPortStatus>::drop(detail::Block*) noexcept;
@@ -380,6 +491,7 @@ template void List<extensionsv1beta1::NetworkPolicyEgressRule>::drop(detail::Blo
 template void List<extensionsv1beta1::NetworkPolicyIngressRule>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::NetworkPolicyPeer>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::NetworkPolicyPort>::drop(detail::Block*) noexcept;
+template void List<extensionsv1beta1::PodSecurityPolicy>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::ReplicaSet>::drop(detail::Block*) noexcept;
 template void List<extensionsv1beta1::ReplicaSetCondition>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::DaemonSetSpec>::drop(detail::Block*) noexcept;
@@ -388,6 +500,7 @@ template void Shared<extensionsv1beta1::DaemonSetUpdateStrategy>::drop(detail::B
 template void Shared<extensionsv1beta1::DeploymentSpec>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::DeploymentStatus>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::DeploymentStrategy>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::FSGroupStrategyOptions>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::HTTPIngressRuleValue>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::IPBlock>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::IngressBackend>::drop(detail::Block*) noexcept;
@@ -395,12 +508,18 @@ template void Shared<extensionsv1beta1::IngressLoadBalancerStatus>::drop(detail:
 template void Shared<extensionsv1beta1::IngressSpec>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::IngressStatus>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::NetworkPolicySpec>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::PodSecurityPolicySpec>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::ReplicaSetSpec>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::ReplicaSetStatus>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::RollbackConfig>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::RollingUpdateDaemonSet>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::RollingUpdateDeployment>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::RunAsGroupStrategyOptions>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::RunAsUserStrategyOptions>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::RuntimeClassStrategyOptions>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::SELinuxStrategyOptions>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::ScaleSpec>::drop(detail::Block*) noexcept;
 template void Shared<extensionsv1beta1::ScaleStatus>::drop(detail::Block*) noexcept;
+template void Shared<extensionsv1beta1::SupplementalGroupsStrategyOptions>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

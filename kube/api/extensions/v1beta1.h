@@ -12,6 +12,9 @@
 
 namespace kube::extensionsv1beta1 {
 
+struct AllowedCSIDriver;
+struct AllowedFlexVolume;
+struct AllowedHostPath;
 struct DaemonSet;
 struct DaemonSetCondition;
 struct DaemonSetList;
@@ -25,8 +28,11 @@ struct DeploymentRollback;
 struct DeploymentSpec;
 struct DeploymentStatus;
 struct DeploymentStrategy;
+struct FSGroupStrategyOptions;
 struct HTTPIngressPath;
 struct HTTPIngressRuleValue;
+struct HostPortRange;
+struct IDRange;
 struct IPBlock;
 struct Ingress;
 struct IngressBackend;
@@ -46,6 +52,9 @@ struct NetworkPolicyList;
 struct NetworkPolicyPeer;
 struct NetworkPolicyPort;
 struct NetworkPolicySpec;
+struct PodSecurityPolicy;
+struct PodSecurityPolicyList;
+struct PodSecurityPolicySpec;
 struct ReplicaSet;
 struct ReplicaSetCondition;
 struct ReplicaSetList;
@@ -54,9 +63,33 @@ struct ReplicaSetStatus;
 struct RollbackConfig;
 struct RollingUpdateDaemonSet;
 struct RollingUpdateDeployment;
+struct RunAsGroupStrategyOptions;
+struct RunAsUserStrategyOptions;
+struct RuntimeClassStrategyOptions;
+struct SELinuxStrategyOptions;
 struct Scale;
 struct ScaleSpec;
 struct ScaleStatus;
+struct SupplementalGroupsStrategyOptions;
+
+struct AllowedCSIDriver {
+  String name = {};
+
+  bool operator==(const AllowedCSIDriver&) const = default;
+};
+
+struct AllowedFlexVolume {
+  String driver = {};
+
+  bool operator==(const AllowedFlexVolume&) const = default;
+};
+
+struct AllowedHostPath {
+  String pathPrefix = {};
+  bool readOnly = false;
+
+  bool operator==(const AllowedHostPath&) const = default;
+};
 
 struct DaemonSet {
   metav1::ObjectMeta metadata = {};
@@ -185,6 +218,13 @@ struct DeploymentStrategy {
   bool operator==(const DeploymentStrategy&) const = default;
 };
 
+struct FSGroupStrategyOptions {
+  String rule = {};
+  List<IDRange> ranges = {};
+
+  bool operator==(const FSGroupStrategyOptions&) const = default;
+};
+
 struct HTTPIngressPath {
   String path = {};
   std::optional<String> pathType = {};
@@ -197,6 +237,20 @@ struct HTTPIngressRuleValue {
   List<HTTPIngressPath> paths = {};
 
   bool operator==(const HTTPIngressRuleValue&) const = default;
+};
+
+struct HostPortRange {
+  std::int32_t min = 0;
+  std::int32_t max = 0;
+
+  bool operator==(const HostPortRange&) const = default;
+};
+
+struct IDRange {
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+
+  bool operator==(const IDRange&) const = default;
 };
 
 struct IPBlock {
@@ -339,6 +393,49 @@ struct NetworkPolicySpec {
   bool operator==(const NetworkPolicySpec&) const = default;
 };
 
+struct PodSecurityPolicy {
+  metav1::ObjectMeta metadata = {};
+  Shared<PodSecurityPolicySpec> spec = {};
+
+  bool operator==(const PodSecurityPolicy&) const = default;
+};
+
+struct PodSecurityPolicyList {
+  metav1::ListMeta metadata = {};
+  List<PodSecurityPolicy> items = {};
+
+  bool operator==(const PodSecurityPolicyList&) const = default;
+};
+
+struct PodSecurityPolicySpec {
+  bool privileged = false;
+  List<String> defaultAddCapabilities = {};
+  List<String> requiredDropCapabilities = {};
+  List<String> allowedCapabilities = {};
+  List<String> volumes = {};
+  bool hostNetwork = false;
+  List<HostPortRange> hostPorts = {};
+  bool hostPID = false;
+  bool hostIPC = false;
+  Shared<SELinuxStrategyOptions> seLinux = {};
+  Shared<RunAsUserStrategyOptions> runAsUser = {};
+  Shared<RunAsGroupStrategyOptions> runAsGroup = {};
+  Shared<SupplementalGroupsStrategyOptions> supplementalGroups = {};
+  Shared<FSGroupStrategyOptions> fsGroup = {};
+  bool readOnlyRootFilesystem = false;
+  std::optional<bool> defaultAllowPrivilegeEscalation = {};
+  std::optional<bool> allowPrivilegeEscalation = {};
+  List<AllowedHostPath> allowedHostPaths = {};
+  List<AllowedFlexVolume> allowedFlexVolumes = {};
+  List<AllowedCSIDriver> allowedCSIDrivers = {};
+  List<String> allowedUnsafeSysctls = {};
+  List<String> forbiddenSysctls = {};
+  List<String> allowedProcMountTypes = {};
+  Shared<RuntimeClassStrategyOptions> runtimeClass = {};
+
+  bool operator==(const PodSecurityPolicySpec&) const = default;
+};
+
 struct ReplicaSet {
   metav1::ObjectMeta metadata = {};
   Shared<ReplicaSetSpec> spec = {};
@@ -405,6 +502,34 @@ struct RollingUpdateDeployment {
   bool operator==(const RollingUpdateDeployment&) const = default;
 };
 
+struct RunAsGroupStrategyOptions {
+  String rule = {};
+  List<IDRange> ranges = {};
+
+  bool operator==(const RunAsGroupStrategyOptions&) const = default;
+};
+
+struct RunAsUserStrategyOptions {
+  String rule = {};
+  List<IDRange> ranges = {};
+
+  bool operator==(const RunAsUserStrategyOptions&) const = default;
+};
+
+struct RuntimeClassStrategyOptions {
+  List<String> allowedRuntimeClassNames = {};
+  std::optional<String> defaultRuntimeClassName = {};
+
+  bool operator==(const RuntimeClassStrategyOptions&) const = default;
+};
+
+struct SELinuxStrategyOptions {
+  String rule = {};
+  Shared<corev1::SELinuxOptions> seLinuxOptions = {};
+
+  bool operator==(const SELinuxStrategyOptions&) const = default;
+};
+
 struct Scale {
   metav1::ObjectMeta metadata = {};
   Shared<ScaleSpec> spec = {};
@@ -427,11 +552,21 @@ struct ScaleStatus {
   bool operator==(const ScaleStatus&) const = default;
 };
 
+struct SupplementalGroupsStrategyOptions {
+  String rule = {};
+  List<IDRange> ranges = {};
+
+  bool operator==(const SupplementalGroupsStrategyOptions&) const = default;
+};
+
 }  // namespace kube::extensionsv1beta1
 
 namespace kube {
 
 // clang-format off
+template <> struct TypeOf<extensionsv1beta1::AllowedCSIDriver> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::AllowedFlexVolume> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::AllowedHostPath> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::DaemonSet> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::DaemonSetCondition> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::DaemonSetList> { static const TypeInfo info; };
@@ -445,8 +580,11 @@ template <> struct TypeOf<extensionsv1beta1::DeploymentRollback> { static const 
 template <> struct TypeOf<extensionsv1beta1::DeploymentSpec> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::DeploymentStatus> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::DeploymentStrategy> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::FSGroupStrategyOptions> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::HTTPIngressPath> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::HTTPIngressRuleValue> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::HostPortRange> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::IDRange> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::IPBlock> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::Ingress> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::IngressBackend> { static const TypeInfo info; };
@@ -466,6 +604,9 @@ template <> struct TypeOf<extensionsv1beta1::NetworkPolicyList> { static const T
 template <> struct TypeOf<extensionsv1beta1::NetworkPolicyPeer> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::NetworkPolicyPort> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::NetworkPolicySpec> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::PodSecurityPolicy> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::PodSecurityPolicyList> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::PodSecurityPolicySpec> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::ReplicaSet> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::ReplicaSetCondition> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::ReplicaSetList> { static const TypeInfo info; };
@@ -474,14 +615,24 @@ template <> struct TypeOf<extensionsv1beta1::ReplicaSetStatus> { static const Ty
 template <> struct TypeOf<extensionsv1beta1::RollbackConfig> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::RollingUpdateDaemonSet> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::RollingUpdateDeployment> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::RunAsGroupStrategyOptions> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::RunAsUserStrategyOptions> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::RuntimeClassStrategyOptions> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::SELinuxStrategyOptions> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::Scale> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::ScaleSpec> { static const TypeInfo info; };
 template <> struct TypeOf<extensionsv1beta1::ScaleStatus> { static const TypeInfo info; };
+template <> struct TypeOf<extensionsv1beta1::SupplementalGroupsStrategyOptions> { static const TypeInfo info; };
+extern template void List<extensionsv1beta1::AllowedCSIDriver>::drop(detail::Block*) noexcept;
+extern template void List<extensionsv1beta1::AllowedFlexVolume>::drop(detail::Block*) noexcept;
+extern template void List<extensionsv1beta1::AllowedHostPath>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::DaemonSet>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::DaemonSetCondition>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::Deployment>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::DeploymentCondition>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::HTTPIngressPath>::drop(detail::Block*) noexcept;
+extern template void List<extensionsv1beta1::HostPortRange>::drop(detail::Block*) noexcept;
+extern template void List<extensionsv1beta1::IDRange>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::Ingress>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::IngressLoadBalancerIngress>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::IngressPortStatus>::drop(detail::Block*) noexcept;
@@ -492,6 +643,7 @@ extern template void List<extensionsv1beta1::NetworkPolicyEgressRule>::drop(deta
 extern template void List<extensionsv1beta1::NetworkPolicyIngressRule>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::NetworkPolicyPeer>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::NetworkPolicyPort>::drop(detail::Block*) noexcept;
+extern template void List<extensionsv1beta1::PodSecurityPolicy>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::ReplicaSet>::drop(detail::Block*) noexcept;
 extern template void List<extensionsv1beta1::ReplicaSetCondition>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::DaemonSetSpec>::drop(detail::Block*) noexcept;
@@ -500,6 +652,7 @@ extern template void Shared<extensionsv1beta1::DaemonSetUpdateStrategy>::drop(de
 extern template void Shared<extensionsv1beta1::DeploymentSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::DeploymentStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::DeploymentStrategy>::drop(detail::Block*) noexcept;
+extern template void Shared<extensionsv1beta1::FSGroupStrategyOptions>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::HTTPIngressRuleValue>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::IPBlock>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::IngressBackend>::drop(detail::Block*) noexcept;
@@ -507,13 +660,19 @@ extern template void Shared<extensionsv1beta1::IngressLoadBalancerStatus>::drop(
 extern template void Shared<extensionsv1beta1::IngressSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::IngressStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::NetworkPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<extensionsv1beta1::PodSecurityPolicySpec>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::ReplicaSetSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::ReplicaSetStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::RollbackConfig>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::RollingUpdateDaemonSet>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::RollingUpdateDeployment>::drop(detail::Block*) noexcept;
+extern template void Shared<extensionsv1beta1::RunAsGroupStrategyOptions>::drop(detail::Block*) noexcept;
+extern template void Shared<extensionsv1beta1::RunAsUserStrategyOptions>::drop(detail::Block*) noexcept;
+extern template void Shared<extensionsv1beta1::RuntimeClassStrategyOptions>::drop(detail::Block*) noexcept;
+extern template void Shared<extensionsv1beta1::SELinuxStrategyOptions>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::ScaleSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<extensionsv1beta1::ScaleStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<extensionsv1beta1::SupplementalGroupsStrategyOptions>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -26,13 +26,13 @@ constexpr FieldInfo kFlowDistinguisherMethodFields[] = {
 constexpr WireField kFlowDistinguisherMethodWire[] = {{1, 0}};
 constexpr FieldInfo kFlowSchemaFields[] = {
     KUBE_FIELD(FlowSchema, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(FlowSchema, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(FlowSchema, spec, "spec", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(FlowSchema, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kFlowSchemaWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kFlowSchemaResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta1", .kind = "FlowSchema", .plural = "flowschemas", .singular = "flowschema", .listKind = "FlowSchemaList", .retired = true, .verbs = kNames1, .subresources = kFlowSchemaSubresources};
 constexpr FieldInfo kFlowSchemaConditionFields[] = {
-    KUBE_FIELD(FlowSchemaCondition, type, "type", 1, 0, nullptr),
+    KUBE_FIELD(FlowSchemaCondition, type, "type", 1, kRequired, nullptr),
     KUBE_FIELD(FlowSchemaCondition, status, "status", 2, 0, nullptr),
     KUBE_FIELD(FlowSchemaCondition, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
     KUBE_FIELD(FlowSchemaCondition, reason, "reason", 4, 0, nullptr),
@@ -67,7 +67,7 @@ constexpr FieldInfo kLimitResponseFields[] = {
 constexpr WireField kLimitResponseWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kLimitedPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(LimitedPriorityLevelConfiguration, assuredConcurrencyShares, "assuredConcurrencyShares", 1, kKeep, nullptr),
-    KUBE_FIELD(LimitedPriorityLevelConfiguration, limitResponse, "limitResponse", 2, kByValue, nullptr),
+    KUBE_FIELD(LimitedPriorityLevelConfiguration, limitResponse, "limitResponse", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(LimitedPriorityLevelConfiguration, lendablePercent, "lendablePercent", 3, 0, nullptr),
     KUBE_FIELD(LimitedPriorityLevelConfiguration, borrowingLimitPercent, "borrowingLimitPercent", 4, 0, nullptr),
 };
@@ -85,13 +85,13 @@ constexpr FieldInfo kPolicyRulesWithSubjectsFields[] = {
 constexpr WireField kPolicyRulesWithSubjectsWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kPriorityLevelConfigurationFields[] = {
     KUBE_FIELD(PriorityLevelConfiguration, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(PriorityLevelConfiguration, spec, "spec", 2, kByValue, nullptr),
+    KUBE_FIELD(PriorityLevelConfiguration, spec, "spec", 2, kRequired | kByValue, nullptr),
     KUBE_FIELD(PriorityLevelConfiguration, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPriorityLevelConfigurationWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr ResourceInfo kPriorityLevelConfigurationResource{.group = "flowcontrol.apiserver.k8s.io", .version = "v1beta1", .kind = "PriorityLevelConfiguration", .plural = "prioritylevelconfigurations", .singular = "prioritylevelconfiguration", .listKind = "PriorityLevelConfigurationList", .retired = true, .verbs = kNames1, .subresources = kPriorityLevelConfigurationSubresources};
 constexpr FieldInfo kPriorityLevelConfigurationConditionFields[] = {
-    KUBE_FIELD(PriorityLevelConfigurationCondition, type, "type", 1, 0, nullptr),
+    KUBE_FIELD(PriorityLevelConfigurationCondition, type, "type", 1, kRequired, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationCondition, status, "status", 2, 0, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationCondition, lastTransitionTime, "lastTransitionTime", 3, kKeep, nullptr),
     KUBE_FIELD(PriorityLevelConfigurationCondition, reason, "reason", 4, 0, nullptr),

@@ -31,13 +31,13 @@ constexpr FieldInfo kIPAddressFields[] = {
     KUBE_FIELD(IPAddress, spec, "spec", 2, kRequired | kByValue, nullptr),
 };
 constexpr WireField kIPAddressWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kIPAddressResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IPAddress", .plural = "ipaddresses", .singular = "ipaddress", .listKind = "IPAddressList", .verbs = kNames2, .shortNames = kNames3};
+constexpr ResourceInfo kIPAddressResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IPAddress", .plural = "ipaddresses", .singular = "ipaddress", .listKind = "IPAddressList", .retired = true, .verbs = kNames2, .shortNames = kNames3};
 constexpr FieldInfo kIPAddressListFields[] = {
     KUBE_FIELD(IPAddressList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(IPAddressList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kIPAddressListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kIPAddressListResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IPAddressList"};
+constexpr ResourceInfo kIPAddressListResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "IPAddressList", .retired = true};
 constexpr FieldInfo kIPAddressSpecFields[] = {
     KUBE_FIELD(IPAddressSpec, parentRef, "parentRef", 1, kRequired, nullptr),
 };
@@ -141,13 +141,13 @@ constexpr FieldInfo kServiceCIDRFields[] = {
     KUBE_FIELD(ServiceCIDR, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kServiceCIDRWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kServiceCIDRResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "ServiceCIDR", .plural = "servicecidrs", .singular = "servicecidr", .listKind = "ServiceCIDRList", .verbs = kNames2, .subresources = kServiceCIDRSubresources};
+constexpr ResourceInfo kServiceCIDRResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "ServiceCIDR", .plural = "servicecidrs", .singular = "servicecidr", .listKind = "ServiceCIDRList", .retired = true, .verbs = kNames2, .subresources = kServiceCIDRSubresources};
 constexpr FieldInfo kServiceCIDRListFields[] = {
     KUBE_FIELD(ServiceCIDRList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ServiceCIDRList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kServiceCIDRListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kServiceCIDRListResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "ServiceCIDRList"};
+constexpr ResourceInfo kServiceCIDRListResource{.group = "networking.k8s.io", .version = "v1beta1", .kind = "ServiceCIDRList", .retired = true};
 constexpr FieldInfo kServiceCIDRSpecFields[] = {
     KUBE_FIELD(ServiceCIDRSpec, cidrs, "cidrs", 1, 0, &kMerge1),
 };

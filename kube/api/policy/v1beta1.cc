@@ -13,12 +13,41 @@ constexpr std::string_view kNames3[] = {"get", "patch", "update"};
 constexpr ResourceInfo::Subresource kPodDisruptionBudgetSubresources[] = {{"status", "", "", "PodDisruptionBudget", kNames3}};
 constexpr std::string_view kNames4[] = {"type"};
 constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4, .patchStrategy = "merge", .patchMergeKey = "type"};
+constexpr std::string_view kNames6[] = {"psp"};
+constexpr FieldInfo kAllowedCSIDriverFields[] = {
+    KUBE_FIELD(AllowedCSIDriver, name, "name", 1, kRequired | kKeep, nullptr),
+};
+constexpr WireField kAllowedCSIDriverWire[] = {{1, 0}};
+constexpr FieldInfo kAllowedFlexVolumeFields[] = {
+    KUBE_FIELD(AllowedFlexVolume, driver, "driver", 1, kRequired | kKeep, nullptr),
+};
+constexpr WireField kAllowedFlexVolumeWire[] = {{1, 0}};
+constexpr FieldInfo kAllowedHostPathFields[] = {
+    KUBE_FIELD(AllowedHostPath, pathPrefix, "pathPrefix", 1, 0, nullptr),
+    KUBE_FIELD(AllowedHostPath, readOnly, "readOnly", 2, 0, nullptr),
+};
+constexpr WireField kAllowedHostPathWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kEvictionFields[] = {
     KUBE_FIELD(Eviction, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(Eviction, deleteOptions, "deleteOptions", 2, 0, nullptr),
 };
 constexpr WireField kEvictionWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kEvictionResource{.group = "policy", .version = "v1beta1", .kind = "Eviction", .retired = true};
+constexpr FieldInfo kFSGroupStrategyOptionsFields[] = {
+    KUBE_FIELD(FSGroupStrategyOptions, rule, "rule", 1, 0, nullptr),
+    KUBE_FIELD(FSGroupStrategyOptions, ranges, "ranges", 2, 0, nullptr),
+};
+constexpr WireField kFSGroupStrategyOptionsWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kHostPortRangeFields[] = {
+    KUBE_FIELD(HostPortRange, min, "min", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(HostPortRange, max, "max", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kHostPortRangeWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kIDRangeFields[] = {
+    KUBE_FIELD(IDRange, min, "min", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(IDRange, max, "max", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kIDRangeWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kPodDisruptionBudgetFields[] = {
     KUBE_FIELD(PodDisruptionBudget, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodDisruptionBudget, spec, "spec", 2, kByValue, nullptr),
@@ -49,16 +78,107 @@ constexpr FieldInfo kPodDisruptionBudgetStatusFields[] = {
     KUBE_FIELD(PodDisruptionBudgetStatus, conditions, "conditions", 7, 0, &kMerge5),
 };
 constexpr WireField kPodDisruptionBudgetStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
+constexpr FieldInfo kPodSecurityPolicyFields[] = {
+    KUBE_FIELD(PodSecurityPolicy, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicy, spec, "spec", 2, kByValue, nullptr),
+};
+constexpr WireField kPodSecurityPolicyWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kPodSecurityPolicyResource{.group = "policy", .version = "v1beta1", .kind = "PodSecurityPolicy", .plural = "podsecuritypolicies", .singular = "podsecuritypolicy", .listKind = "PodSecurityPolicyList", .retired = true, .verbs = kNames1, .shortNames = kNames6};
+constexpr FieldInfo kPodSecurityPolicyListFields[] = {
+    KUBE_FIELD(PodSecurityPolicyList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicyList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kPodSecurityPolicyListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kPodSecurityPolicyListResource{.group = "policy", .version = "v1beta1", .kind = "PodSecurityPolicyList", .retired = true};
+constexpr FieldInfo kPodSecurityPolicySpecFields[] = {
+    KUBE_FIELD(PodSecurityPolicySpec, privileged, "privileged", 1, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, defaultAddCapabilities, "defaultAddCapabilities", 2, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, requiredDropCapabilities, "requiredDropCapabilities", 3, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedCapabilities, "allowedCapabilities", 4, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, volumes, "volumes", 5, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, hostNetwork, "hostNetwork", 6, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, hostPorts, "hostPorts", 7, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, hostPID, "hostPID", 8, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, hostIPC, "hostIPC", 9, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, seLinux, "seLinux", 10, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, runAsUser, "runAsUser", 11, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, runAsGroup, "runAsGroup", 22, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, supplementalGroups, "supplementalGroups", 12, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, fsGroup, "fsGroup", 13, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, readOnlyRootFilesystem, "readOnlyRootFilesystem", 14, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, defaultAllowPrivilegeEscalation, "defaultAllowPrivilegeEscalation", 15, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowPrivilegeEscalation, "allowPrivilegeEscalation", 16, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedHostPaths, "allowedHostPaths", 17, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedFlexVolumes, "allowedFlexVolumes", 18, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedCSIDrivers, "allowedCSIDrivers", 23, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedUnsafeSysctls, "allowedUnsafeSysctls", 19, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, forbiddenSysctls, "forbiddenSysctls", 20, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, allowedProcMountTypes, "allowedProcMountTypes", 21, 0, nullptr),
+    KUBE_FIELD(PodSecurityPolicySpec, runtimeClass, "runtimeClass", 24, 0, nullptr),
+};
+constexpr WireField kPodSecurityPolicySpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 12}, {13, 13}, {14, 14}, {15, 15}, {16, 16}, {17, 17}, {18, 18}, {19, 20}, {20, 21}, {21, 22}, {22, 11}, {23, 19}, {24, 23}};
+constexpr FieldInfo kRunAsGroupStrategyOptionsFields[] = {
+    KUBE_FIELD(RunAsGroupStrategyOptions, rule, "rule", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RunAsGroupStrategyOptions, ranges, "ranges", 2, 0, nullptr),
+};
+constexpr WireField kRunAsGroupStrategyOptionsWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kRunAsUserStrategyOptionsFields[] = {
+    KUBE_FIELD(RunAsUserStrategyOptions, rule, "rule", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RunAsUserStrategyOptions, ranges, "ranges", 2, 0, nullptr),
+};
+constexpr WireField kRunAsUserStrategyOptionsWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kRuntimeClassStrategyOptionsFields[] = {
+    KUBE_FIELD(RuntimeClassStrategyOptions, allowedRuntimeClassNames, "allowedRuntimeClassNames", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(RuntimeClassStrategyOptions, defaultRuntimeClassName, "defaultRuntimeClassName", 2, 0, nullptr),
+};
+constexpr WireField kRuntimeClassStrategyOptionsWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kSELinuxStrategyOptionsFields[] = {
+    KUBE_FIELD(SELinuxStrategyOptions, rule, "rule", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(SELinuxStrategyOptions, seLinuxOptions, "seLinuxOptions", 2, 0, nullptr),
+};
+constexpr WireField kSELinuxStrategyOptionsWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kSupplementalGroupsStrategyOptionsFields[] = {
+    KUBE_FIELD(SupplementalGroupsStrategyOptions, rule, "rule", 1, 0, nullptr),
+    KUBE_FIELD(SupplementalGroupsStrategyOptions, ranges, "ranges", 2, 0, nullptr),
+};
+constexpr WireField kSupplementalGroupsStrategyOptionsWire[] = {{1, 0}, {2, 1}};
 }  // namespace
 }  // namespace policyv1beta1
 
+constinit const TypeInfo TypeOf<policyv1beta1::AllowedCSIDriver>::info = detail::makeType<policyv1beta1::AllowedCSIDriver>("AllowedCSIDriver", policyv1beta1::kAllowedCSIDriverFields, policyv1beta1::kAllowedCSIDriverWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::AllowedFlexVolume>::info = detail::makeType<policyv1beta1::AllowedFlexVolume>("AllowedFlexVolume", policyv1beta1::kAllowedFlexVolumeFields, policyv1beta1::kAllowedFlexVolumeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::AllowedHostPath>::info = detail::makeType<policyv1beta1::AllowedHostPath>("AllowedHostPath", policyv1beta1::kAllowedHostPathFields, policyv1beta1::kAllowedHostPathWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<policyv1beta1::Eviction>::info = detail::makeType<policyv1beta1::Eviction>("Eviction", policyv1beta1::kEvictionFields, policyv1beta1::kEvictionWire, &policyv1beta1::kEvictionResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::FSGroupStrategyOptions>::info = detail::makeType<policyv1beta1::FSGroupStrategyOptions>("FSGroupStrategyOptions", policyv1beta1::kFSGroupStrategyOptionsFields, policyv1beta1::kFSGroupStrategyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::HostPortRange>::info = detail::makeType<policyv1beta1::HostPortRange>("HostPortRange", policyv1beta1::kHostPortRangeFields, policyv1beta1::kHostPortRangeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::IDRange>::info = detail::makeType<policyv1beta1::IDRange>("IDRange", policyv1beta1::kIDRangeFields, policyv1beta1::kIDRangeWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudget>::info = detail::makeType<policyv1beta1::PodDisruptionBudget>("PodDisruptionBudget", policyv1beta1::kPodDisruptionBudgetFields, policyv1beta1::kPodDisruptionBudgetWire, &policyv1beta1::kPodDisruptionBudgetResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetList>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetList>("PodDisruptionBudgetList", policyv1beta1::kPodDisruptionBudgetListFields, policyv1beta1::kPodDisruptionBudgetListWire, &policyv1beta1::kPodDisruptionBudgetListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetSpec>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetSpec>("PodDisruptionBudgetSpec", policyv1beta1::kPodDisruptionBudgetSpecFields, policyv1beta1::kPodDisruptionBudgetSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<policyv1beta1::PodDisruptionBudgetStatus>::info = detail::makeType<policyv1beta1::PodDisruptionBudgetStatus>("PodDisruptionBudgetStatus", policyv1beta1::kPodDisruptionBudgetStatusFields, policyv1beta1::kPodDisruptionBudgetStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::PodSecurityPolicy>::info = detail::makeType<policyv1beta1::PodSecurityPolicy>("PodSecurityPolicy", policyv1beta1::kPodSecurityPolicyFields, policyv1beta1::kPodSecurityPolicyWire, &policyv1beta1::kPodSecurityPolicyResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::PodSecurityPolicyList>::info = detail::makeType<policyv1beta1::PodSecurityPolicyList>("PodSecurityPolicyList", policyv1beta1::kPodSecurityPolicyListFields, policyv1beta1::kPodSecurityPolicyListWire, &policyv1beta1::kPodSecurityPolicyListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::PodSecurityPolicySpec>::info = detail::makeType<policyv1beta1::PodSecurityPolicySpec>("PodSecurityPolicySpec", policyv1beta1::kPodSecurityPolicySpecFields, policyv1beta1::kPodSecurityPolicySpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::RunAsGroupStrategyOptions>::info = detail::makeType<policyv1beta1::RunAsGroupStrategyOptions>("RunAsGroupStrategyOptions", policyv1beta1::kRunAsGroupStrategyOptionsFields, policyv1beta1::kRunAsGroupStrategyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::RunAsUserStrategyOptions>::info = detail::makeType<policyv1beta1::RunAsUserStrategyOptions>("RunAsUserStrategyOptions", policyv1beta1::kRunAsUserStrategyOptionsFields, policyv1beta1::kRunAsUserStrategyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::RuntimeClassStrategyOptions>::info = detail::makeType<policyv1beta1::RuntimeClassStrategyOptions>("RuntimeClassStrategyOptions", policyv1beta1::kRuntimeClassStrategyOptionsFields, policyv1beta1::kRuntimeClassStrategyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::SELinuxStrategyOptions>::info = detail::makeType<policyv1beta1::SELinuxStrategyOptions>("SELinuxStrategyOptions", policyv1beta1::kSELinuxStrategyOptionsFields, policyv1beta1::kSELinuxStrategyOptionsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<policyv1beta1::SupplementalGroupsStrategyOptions>::info = detail::makeType<policyv1beta1::SupplementalGroupsStrategyOptions>("SupplementalGroupsStrategyOptions", policyv1beta1::kSupplementalGroupsStrategyOptionsFields, policyv1beta1::kSupplementalGroupsStrategyOptionsWire, nullptr, JsonForm::Object, false);
+template void List<policyv1beta1::AllowedCSIDriver>::drop(detail::Block*) noexcept;
+template void List<policyv1beta1::AllowedFlexVolume>::drop(detail::Block*) noexcept;
+template void List<policyv1beta1::AllowedHostPath>::drop(detail::Block*) noexcept;
+template void List<policyv1beta1::HostPortRange>::drop(detail::Block*) noexcept;
+template void List<policyv1beta1::IDRange>::drop(detail::Block*) noexcept;
 template void List<policyv1beta1::PodDisruptionBudget>::drop(detail::Block*) noexcept;
+template void List<policyv1beta1::PodSecurityPolicy>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::FSGroupStrategyOptions>::drop(detail::Block*) noexcept;
 template void Shared<policyv1beta1::PodDisruptionBudgetSpec>::drop(detail::Block*) noexcept;
 template void Shared<policyv1beta1::PodDisruptionBudgetStatus>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::PodSecurityPolicySpec>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::RunAsGroupStrategyOptions>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::RunAsUserStrategyOptions>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::RuntimeClassStrategyOptions>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::SELinuxStrategyOptions>::drop(detail::Block*) noexcept;
+template void Shared<policyv1beta1::SupplementalGroupsStrategyOptions>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

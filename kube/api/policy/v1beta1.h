@@ -6,22 +6,77 @@
 #include <cstdint>
 #include <optional>
 
+#include "kube/api/core/v1.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 
 namespace kube::policyv1beta1 {
 
+struct AllowedCSIDriver;
+struct AllowedFlexVolume;
+struct AllowedHostPath;
 struct Eviction;
+struct FSGroupStrategyOptions;
+struct HostPortRange;
+struct IDRange;
 struct PodDisruptionBudget;
 struct PodDisruptionBudgetList;
 struct PodDisruptionBudgetSpec;
 struct PodDisruptionBudgetStatus;
+struct PodSecurityPolicy;
+struct PodSecurityPolicyList;
+struct PodSecurityPolicySpec;
+struct RunAsGroupStrategyOptions;
+struct RunAsUserStrategyOptions;
+struct RuntimeClassStrategyOptions;
+struct SELinuxStrategyOptions;
+struct SupplementalGroupsStrategyOptions;
+
+struct AllowedCSIDriver {
+  String name = {};
+
+  bool operator==(const AllowedCSIDriver&) const = default;
+};
+
+struct AllowedFlexVolume {
+  String driver = {};
+
+  bool operator==(const AllowedFlexVolume&) const = default;
+};
+
+struct AllowedHostPath {
+  String pathPrefix = {};
+  bool readOnly = false;
+
+  bool operator==(const AllowedHostPath&) const = default;
+};
 
 struct Eviction {
   metav1::ObjectMeta metadata = {};
   Shared<metav1::DeleteOptions> deleteOptions = {};
 
   bool operator==(const Eviction&) const = default;
+};
+
+struct FSGroupStrategyOptions {
+  String rule = {};
+  List<IDRange> ranges = {};
+
+  bool operator==(const FSGroupStrategyOptions&) const = default;
+};
+
+struct HostPortRange {
+  std::int32_t min = 0;
+  std::int32_t max = 0;
+
+  bool operator==(const HostPortRange&) const = default;
+};
+
+struct IDRange {
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+
+  bool operator==(const IDRange&) const = default;
 };
 
 struct PodDisruptionBudget {
@@ -60,19 +115,124 @@ struct PodDisruptionBudgetStatus {
   bool operator==(const PodDisruptionBudgetStatus&) const = default;
 };
 
+struct PodSecurityPolicy {
+  metav1::ObjectMeta metadata = {};
+  Shared<PodSecurityPolicySpec> spec = {};
+
+  bool operator==(const PodSecurityPolicy&) const = default;
+};
+
+struct PodSecurityPolicyList {
+  metav1::ListMeta metadata = {};
+  List<PodSecurityPolicy> items = {};
+
+  bool operator==(const PodSecurityPolicyList&) const = default;
+};
+
+struct PodSecurityPolicySpec {
+  bool privileged = false;
+  List<String> defaultAddCapabilities = {};
+  List<String> requiredDropCapabilities = {};
+  List<String> allowedCapabilities = {};
+  List<String> volumes = {};
+  bool hostNetwork = false;
+  List<HostPortRange> hostPorts = {};
+  bool hostPID = false;
+  bool hostIPC = false;
+  Shared<SELinuxStrategyOptions> seLinux = {};
+  Shared<RunAsUserStrategyOptions> runAsUser = {};
+  Shared<RunAsGroupStrategyOptions> runAsGroup = {};
+  Shared<SupplementalGroupsStrategyOptions> supplementalGroups = {};
+  Shared<FSGroupStrategyOptions> fsGroup = {};
+  bool readOnlyRootFilesystem = false;
+  std::optional<bool> defaultAllowPrivilegeEscalation = {};
+  std::optional<bool> allowPrivilegeEscalation = {};
+  List<AllowedHostPath> allowedHostPaths = {};
+  List<AllowedFlexVolume> allowedFlexVolumes = {};
+  List<AllowedCSIDriver> allowedCSIDrivers = {};
+  List<String> allowedUnsafeSysctls = {};
+  List<String> forbiddenSysctls = {};
+  List<String> allowedProcMountTypes = {};
+  Shared<RuntimeClassStrategyOptions> runtimeClass = {};
+
+  bool operator==(const PodSecurityPolicySpec&) const = default;
+};
+
+struct RunAsGroupStrategyOptions {
+  String rule = {};
+  List<IDRange> ranges = {};
+
+  bool operator==(const RunAsGroupStrategyOptions&) const = default;
+};
+
+struct RunAsUserStrategyOptions {
+  String rule = {};
+  List<IDRange> ranges = {};
+
+  bool operator==(const RunAsUserStrategyOptions&) const = default;
+};
+
+struct RuntimeClassStrategyOptions {
+  List<String> allowedRuntimeClassNames = {};
+  std::optional<String> defaultRuntimeClassName = {};
+
+  bool operator==(const RuntimeClassStrategyOptions&) const = default;
+};
+
+struct SELinuxStrategyOptions {
+  String rule = {};
+  Shared<corev1::SELinuxOptions> seLinuxOptions = {};
+
+  bool operator==(const SELinuxStrategyOptions&) const = default;
+};
+
+struct SupplementalGroupsStrategyOptions {
+  String rule = {};
+  List<IDRange> ranges = {};
+
+  bool operator==(const SupplementalGroupsStrategyOptions&) const = default;
+};
+
 }  // namespace kube::policyv1beta1
 
 namespace kube {
 
 // clang-format off
+template <> struct TypeOf<policyv1beta1::AllowedCSIDriver> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::AllowedFlexVolume> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::AllowedHostPath> { static const TypeInfo info; };
 template <> struct TypeOf<policyv1beta1::Eviction> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::FSGroupStrategyOptions> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::HostPortRange> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::IDRange> { static const TypeInfo info; };
 template <> struct TypeOf<policyv1beta1::PodDisruptionBudget> { static const TypeInfo info; };
 template <> struct TypeOf<policyv1beta1::PodDisruptionBudgetList> { static const TypeInfo info; };
 template <> struct TypeOf<policyv1beta1::PodDisruptionBudgetSpec> { static const TypeInfo info; };
 template <> struct TypeOf<policyv1beta1::PodDisruptionBudgetStatus> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::PodSecurityPolicy> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::PodSecurityPolicyList> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::PodSecurityPolicySpec> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::RunAsGroupStrategyOptions> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::RunAsUserStrategyOptions> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::RuntimeClassStrategyOptions> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::SELinuxStrategyOptions> { static const TypeInfo info; };
+template <> struct TypeOf<policyv1beta1::SupplementalGroupsStrategyOptions> { static const TypeInfo info; };
+extern template void List<policyv1beta1::AllowedCSIDriver>::drop(detail::Block*) noexcept;
+extern template void List<policyv1beta1::AllowedFlexVolume>::drop(detail::Block*) noexcept;
+extern template void List<policyv1beta1::AllowedHostPath>::drop(detail::Block*) noexcept;
+extern template void List<policyv1beta1::HostPortRange>::drop(detail::Block*) noexcept;
+extern template void List<policyv1beta1::IDRange>::drop(detail::Block*) noexcept;
 extern template void List<policyv1beta1::PodDisruptionBudget>::drop(detail::Block*) noexcept;
+extern template void List<policyv1beta1::PodSecurityPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::FSGroupStrategyOptions>::drop(detail::Block*) noexcept;
 extern template void Shared<policyv1beta1::PodDisruptionBudgetSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<policyv1beta1::PodDisruptionBudgetStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::PodSecurityPolicySpec>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::RunAsGroupStrategyOptions>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::RunAsUserStrategyOptions>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::RuntimeClassStrategyOptions>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::SELinuxStrategyOptions>::drop(detail::Block*) noexcept;
+extern template void Shared<policyv1beta1::SupplementalGroupsStrategyOptions>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -11,12 +11,15 @@ constexpr std::string_view kNames1[] = {"type"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1};
 constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames4[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-constexpr std::string_view kNames5[] = {"get", "patch", "update"};
-constexpr ResourceInfo::Subresource kResourceClaimSubresources[] = {{"status", "", "", "ResourceClaim", kNames5}};
-constexpr std::string_view kNames6[] = {"uid"};
-constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6, .patchStrategy = "merge", .patchMergeKey = "uid"};
-constexpr std::string_view kNames8[] = {"driver", "device", "pool", "shareID"};
-constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8};
+constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Set};
+constexpr std::string_view kNames6[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kDeviceTaintRuleSubresources[] = {{"status", "", "", "DeviceTaintRule", kNames6}};
+constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1, .patchStrategy = "merge", .patchMergeKey = "type"};
+constexpr ResourceInfo::Subresource kResourceClaimSubresources[] = {{"status", "", "", "ResourceClaim", kNames6}};
+constexpr std::string_view kNames8[] = {"uid"};
+constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8, .patchStrategy = "merge", .patchMergeKey = "uid"};
+constexpr std::string_view kNames10[] = {"driver", "device", "pool", "shareID"};
+constexpr MergeInfo kMerge11{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames10};
 constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AllocatedDeviceStatus, pool, "pool", 2, kRequired | kKeep, nullptr),
@@ -75,9 +78,9 @@ constexpr FieldInfo kDeviceFields[] = {
     KUBE_FIELD(Device, bindingConditions, "bindingConditions", 10, 0, &kMerge3),
     KUBE_FIELD(Device, bindingFailureConditions, "bindingFailureConditions", 11, 0, &kMerge3),
     KUBE_FIELD(Device, allowMultipleAllocations, "allowMultipleAllocations", 12, 0, nullptr),
-    KUBE_FIELD(Device, nodeAllocatableResourceMappings, "nodeAllocatableResourceMappings", 13, 0, nullptr),
+    KUBE_FIELD(Device, nodeAllocatableResources, "nodeAllocatableResources", 14, 0, nullptr),
 };
-constexpr WireField kDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}};
+constexpr WireField kDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {14, 12}};
 constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
     KUBE_FIELD(DeviceAllocationConfiguration, source, "source", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceAllocationConfiguration, requests, "requests", 2, 0, &kMerge3),
@@ -120,7 +123,7 @@ constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
 constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
 constexpr FieldInfo kDeviceClassFields[] = {
     KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeviceClass, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .verbs = kNames4};
@@ -154,8 +157,14 @@ constexpr WireField kDeviceConstraintWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kDeviceCounterConsumptionFields[] = {
     KUBE_FIELD(DeviceCounterConsumption, counterSet, "counterSet", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceCounterConsumption, counters, "counters", 2, kRequired, nullptr),
+    KUBE_FIELD(DeviceCounterConsumption, compatibilityGroups, "compatibilityGroups", 3, 0, &kMerge3),
 };
-constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kDeviceDerivedAttributeFields[] = {
+    KUBE_FIELD(DeviceDerivedAttribute, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceDerivedAttribute, expression, "expression", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kDeviceDerivedAttributeWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceRequest, exactly, "exactly", 2, 0, nullptr),
@@ -173,8 +182,9 @@ constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
     KUBE_FIELD(DeviceRequestAllocationResult, bindingFailureConditions, "bindingFailureConditions", 8, 0, &kMerge3),
     KUBE_FIELD(DeviceRequestAllocationResult, shareID, "shareID", 9, 0, nullptr),
     KUBE_FIELD(DeviceRequestAllocationResult, consumedCapacity, "consumedCapacity", 10, 0, nullptr),
+    KUBE_FIELD(DeviceRequestAllocationResult, skipNodeOperations, "skipNodeOperations", 11, 0, &kMerge5),
 };
-constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
+constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
 constexpr FieldInfo kDeviceSelectorFields[] = {
     KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
@@ -187,8 +197,9 @@ constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, count, "count", 5, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, tolerations, "tolerations", 6, 0, &kMerge3),
     KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 7, 0, nullptr),
+    KUBE_FIELD(DeviceSubRequest, derivedAttributes, "derivedAttributes", 8, 0, &kMerge3),
 };
-constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
+constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceTaint, value, "value", 2, 0, nullptr),
@@ -196,6 +207,34 @@ constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, timeAdded, "timeAdded", 4, kPointer, nullptr),
 };
 constexpr WireField kDeviceTaintWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
+constexpr FieldInfo kDeviceTaintRuleFields[] = {
+    KUBE_FIELD(DeviceTaintRule, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRule, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeviceTaintRule, status, "status", 3, kByValue, nullptr),
+};
+constexpr WireField kDeviceTaintRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr ResourceInfo kDeviceTaintRuleResource{.group = "resource.k8s.io", .version = "v1", .kind = "DeviceTaintRule", .plural = "devicetaintrules", .singular = "devicetaintrule", .listKind = "DeviceTaintRuleList", .verbs = kNames4, .subresources = kDeviceTaintRuleSubresources};
+constexpr FieldInfo kDeviceTaintRuleListFields[] = {
+    KUBE_FIELD(DeviceTaintRuleList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRuleList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kDeviceTaintRuleListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kDeviceTaintRuleListResource{.group = "resource.k8s.io", .version = "v1", .kind = "DeviceTaintRuleList"};
+constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
+    KUBE_FIELD(DeviceTaintRuleSpec, deviceSelector, "deviceSelector", 1, 0, nullptr),
+    KUBE_FIELD(DeviceTaintRuleSpec, taint, "taint", 2, kRequired | kByValue, nullptr),
+};
+constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kDeviceTaintRuleStatusFields[] = {
+    KUBE_FIELD(DeviceTaintRuleStatus, conditions, "conditions", 1, 0, &kMerge7),
+};
+constexpr WireField kDeviceTaintRuleStatusWire[] = {{1, 0}};
+constexpr FieldInfo kDeviceTaintSelectorFields[] = {
+    KUBE_FIELD(DeviceTaintSelector, driver, "driver", 2, 0, nullptr),
+    KUBE_FIELD(DeviceTaintSelector, pool, "pool", 3, 0, nullptr),
+    KUBE_FIELD(DeviceTaintSelector, device, "device", 4, 0, nullptr),
+};
+constexpr WireField kDeviceTaintSelectorWire[] = {{2, 0}, {3, 1}, {4, 2}};
 constexpr FieldInfo kDeviceTolerationFields[] = {
     KUBE_FIELD(DeviceToleration, key, "key", 1, 0, nullptr),
     KUBE_FIELD(DeviceToleration, operator_, "operator", 2, 0, nullptr),
@@ -212,19 +251,31 @@ constexpr FieldInfo kExactDeviceRequestFields[] = {
     KUBE_FIELD(ExactDeviceRequest, adminAccess, "adminAccess", 5, 0, nullptr),
     KUBE_FIELD(ExactDeviceRequest, tolerations, "tolerations", 6, 0, &kMerge3),
     KUBE_FIELD(ExactDeviceRequest, capacity, "capacity", 7, 0, nullptr),
+    KUBE_FIELD(ExactDeviceRequest, derivedAttributes, "derivedAttributes", 8, 0, &kMerge3),
 };
-constexpr WireField kExactDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
+constexpr WireField kExactDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr FieldInfo kNetworkDeviceDataFields[] = {
     KUBE_FIELD(NetworkDeviceData, interfaceName, "interfaceName", 1, 0, nullptr),
     KUBE_FIELD(NetworkDeviceData, ips, "ips", 2, 0, &kMerge3),
     KUBE_FIELD(NetworkDeviceData, hardwareAddress, "hardwareAddress", 3, 0, nullptr),
 };
 constexpr WireField kNetworkDeviceDataWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr FieldInfo kNodeAllocatableResourceMappingFields[] = {
-    KUBE_FIELD(NodeAllocatableResourceMapping, capacityKey, "capacityKey", 1, 0, nullptr),
-    KUBE_FIELD(NodeAllocatableResourceMapping, allocationMultiplier, "allocationMultiplier", 2, 0, nullptr),
+constexpr FieldInfo kNodeAllocatableMappingFields[] = {
+    KUBE_FIELD(NodeAllocatableMapping, capacityKey, "capacityKey", 1, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableMapping, capacityMultiplier, "capacityMultiplier", 2, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableMapping, deviceMultiplier, "deviceMultiplier", 3, 0, nullptr),
 };
-constexpr WireField kNodeAllocatableResourceMappingWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kNodeAllocatableMappingWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kNodeAllocatableOverheadFields[] = {
+    KUBE_FIELD(NodeAllocatableOverhead, perPod, "perPod", 1, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableOverhead, perContainer, "perContainer", 2, 0, nullptr),
+};
+constexpr WireField kNodeAllocatableOverheadWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kNodeAllocatableResourceFields[] = {
+    KUBE_FIELD(NodeAllocatableResource, mapping, "mapping", 3, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableResource, overhead, "overhead", 4, 0, nullptr),
+};
+constexpr WireField kNodeAllocatableResourceWire[] = {{3, 0}, {4, 1}};
 constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
     KUBE_FIELD(OpaqueDeviceConfiguration, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(OpaqueDeviceConfiguration, parameters, "parameters", 2, kRequired | kKeep, nullptr),
@@ -232,7 +283,7 @@ constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
 constexpr WireField kOpaqueDeviceConfigurationWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kKeep | kByValue, nullptr),
     KUBE_FIELD(ResourceClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -256,13 +307,13 @@ constexpr FieldInfo kResourceClaimSpecFields[] = {
 constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
 constexpr FieldInfo kResourceClaimStatusFields[] = {
     KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge7),
-    KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge9),
+    KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge9),
+    KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge11),
 };
 constexpr WireField kResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {4, 2}};
 constexpr FieldInfo kResourceClaimTemplateFields[] = {
     KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .verbs = kNames4};
@@ -274,7 +325,7 @@ constexpr WireField kResourceClaimTemplateListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateListResource{.group = "resource.k8s.io", .version = "v1", .kind = "ResourceClaimTemplateList"};
 constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
     KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kResourcePoolFields[] = {
@@ -304,8 +355,10 @@ constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, devices, "devices", 6, 0, &kMerge3),
     KUBE_FIELD(ResourceSliceSpec, perDeviceNodeSelection, "perDeviceNodeSelection", 7, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, sharedCounters, "sharedCounters", 8, 0, &kMerge3),
+    KUBE_FIELD(ResourceSliceSpec, partitionTypeAttribute, "partitionTypeAttribute", 9, 0, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, skipNodeOperations, "skipNodeOperations", 10, 0, &kMerge5),
 };
-constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
+constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
 }  // namespace
 }  // namespace resourcev1
 
@@ -331,15 +384,23 @@ constinit const TypeInfo TypeOf<resourcev1::DeviceClassSpec>::info = detail::mak
 constinit const TypeInfo TypeOf<resourcev1::DeviceConfiguration>::info = detail::makeType<resourcev1::DeviceConfiguration>("DeviceConfiguration", resourcev1::kDeviceConfigurationFields, resourcev1::kDeviceConfigurationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::DeviceConstraint>::info = detail::makeType<resourcev1::DeviceConstraint>("DeviceConstraint", resourcev1::kDeviceConstraintFields, resourcev1::kDeviceConstraintWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::DeviceCounterConsumption>::info = detail::makeType<resourcev1::DeviceCounterConsumption>("DeviceCounterConsumption", resourcev1::kDeviceCounterConsumptionFields, resourcev1::kDeviceCounterConsumptionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::DeviceDerivedAttribute>::info = detail::makeType<resourcev1::DeviceDerivedAttribute>("DeviceDerivedAttribute", resourcev1::kDeviceDerivedAttributeFields, resourcev1::kDeviceDerivedAttributeWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::DeviceRequest>::info = detail::makeType<resourcev1::DeviceRequest>("DeviceRequest", resourcev1::kDeviceRequestFields, resourcev1::kDeviceRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::DeviceRequestAllocationResult>::info = detail::makeType<resourcev1::DeviceRequestAllocationResult>("DeviceRequestAllocationResult", resourcev1::kDeviceRequestAllocationResultFields, resourcev1::kDeviceRequestAllocationResultWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::DeviceSelector>::info = detail::makeType<resourcev1::DeviceSelector>("DeviceSelector", resourcev1::kDeviceSelectorFields, resourcev1::kDeviceSelectorWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::DeviceSubRequest>::info = detail::makeType<resourcev1::DeviceSubRequest>("DeviceSubRequest", resourcev1::kDeviceSubRequestFields, resourcev1::kDeviceSubRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::DeviceTaint>::info = detail::makeType<resourcev1::DeviceTaint>("DeviceTaint", resourcev1::kDeviceTaintFields, resourcev1::kDeviceTaintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::DeviceTaintRule>::info = detail::makeType<resourcev1::DeviceTaintRule>("DeviceTaintRule", resourcev1::kDeviceTaintRuleFields, resourcev1::kDeviceTaintRuleWire, &resourcev1::kDeviceTaintRuleResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::DeviceTaintRuleList>::info = detail::makeType<resourcev1::DeviceTaintRuleList>("DeviceTaintRuleList", resourcev1::kDeviceTaintRuleListFields, resourcev1::kDeviceTaintRuleListWire, &resourcev1::kDeviceTaintRuleListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::DeviceTaintRuleSpec>::info = detail::makeType<resourcev1::DeviceTaintRuleSpec>("DeviceTaintRuleSpec", resourcev1::kDeviceTaintRuleSpecFields, resourcev1::kDeviceTaintRuleSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::DeviceTaintRuleStatus>::info = detail::makeType<resourcev1::DeviceTaintRuleStatus>("DeviceTaintRuleStatus", resourcev1::kDeviceTaintRuleStatusFields, resourcev1::kDeviceTaintRuleStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::DeviceTaintSelector>::info = detail::makeType<resourcev1::DeviceTaintSelector>("DeviceTaintSelector", resourcev1::kDeviceTaintSelectorFields, resourcev1::kDeviceTaintSelectorWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::DeviceToleration>::info = detail::makeType<resourcev1::DeviceToleration>("DeviceToleration", resourcev1::kDeviceTolerationFields, resourcev1::kDeviceTolerationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::ExactDeviceRequest>::info = detail::makeType<resourcev1::ExactDeviceRequest>("ExactDeviceRequest", resourcev1::kExactDeviceRequestFields, resourcev1::kExactDeviceRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::NetworkDeviceData>::info = detail::makeType<resourcev1::NetworkDeviceData>("NetworkDeviceData", resourcev1::kNetworkDeviceDataFields, resourcev1::kNetworkDeviceDataWire, nullptr, JsonForm::Object, false);
-constinit const TypeInfo TypeOf<resourcev1::NodeAllocatableResourceMapping>::info = detail::makeType<resourcev1::NodeAllocatableResourceMapping>("NodeAllocatableResourceMapping", resourcev1::kNodeAllocatableResourceMappingFields, resourcev1::kNodeAllocatableResourceMappingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::NodeAllocatableMapping>::info = detail::makeType<resourcev1::NodeAllocatableMapping>("NodeAllocatableMapping", resourcev1::kNodeAllocatableMappingFields, resourcev1::kNodeAllocatableMappingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::NodeAllocatableOverhead>::info = detail::makeType<resourcev1::NodeAllocatableOverhead>("NodeAllocatableOverhead", resourcev1::kNodeAllocatableOverheadFields, resourcev1::kNodeAllocatableOverheadWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1::NodeAllocatableResource>::info = detail::makeType<resourcev1::NodeAllocatableResource>("NodeAllocatableResource", resourcev1::kNodeAllocatableResourceFields, resourcev1::kNodeAllocatableResourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::OpaqueDeviceConfiguration>::info = detail::makeType<resourcev1::OpaqueDeviceConfiguration>("OpaqueDeviceConfiguration", resourcev1::kOpaqueDeviceConfigurationFields, resourcev1::kOpaqueDeviceConfigurationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::ResourceClaim>::info = detail::makeType<resourcev1::ResourceClaim>("ResourceClaim", resourcev1::kResourceClaimFields, resourcev1::kResourceClaimWire, &resourcev1::kResourceClaimResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1::ResourceClaimConsumerReference>::info = detail::makeType<resourcev1::ResourceClaimConsumerReference>("ResourceClaimConsumerReference", resourcev1::kResourceClaimConsumerReferenceFields, resourcev1::kResourceClaimConsumerReferenceWire, nullptr, JsonForm::Object, false);
@@ -362,11 +423,13 @@ template void List<resourcev1::DeviceClass>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceConstraint>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+template void List<resourcev1::DeviceDerivedAttribute>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceRequest>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceSelector>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceSubRequest>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceTaint>::drop(detail::Block*) noexcept;
+template void List<resourcev1::DeviceTaintRule>::drop(detail::Block*) noexcept;
 template void List<resourcev1::DeviceToleration>::drop(detail::Block*) noexcept;
 template void List<resourcev1::ResourceClaim>::drop(detail::Block*) noexcept;
 template void List<resourcev1::ResourceClaimConsumerReference>::drop(detail::Block*) noexcept;
@@ -380,8 +443,14 @@ template void Shared<resourcev1::CapacityRequirements>::drop(detail::Block*) noe
 template void Shared<resourcev1::DeviceAllocationResult>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1::DeviceClaim>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1::DeviceClassSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1::DeviceTaint>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1::DeviceTaintRuleStatus>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1::DeviceTaintSelector>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1::ExactDeviceRequest>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1::NetworkDeviceData>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1::NodeAllocatableMapping>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1::NodeAllocatableOverhead>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1::ResourceClaimSpec>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1::ResourceClaimStatus>::drop(detail::Block*) noexcept;

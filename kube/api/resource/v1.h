@@ -34,15 +34,23 @@ struct DeviceClassSpec;
 struct DeviceConfiguration;
 struct DeviceConstraint;
 struct DeviceCounterConsumption;
+struct DeviceDerivedAttribute;
 struct DeviceRequest;
 struct DeviceRequestAllocationResult;
 struct DeviceSelector;
 struct DeviceSubRequest;
 struct DeviceTaint;
+struct DeviceTaintRule;
+struct DeviceTaintRuleList;
+struct DeviceTaintRuleSpec;
+struct DeviceTaintRuleStatus;
+struct DeviceTaintSelector;
 struct DeviceToleration;
 struct ExactDeviceRequest;
 struct NetworkDeviceData;
-struct NodeAllocatableResourceMapping;
+struct NodeAllocatableMapping;
+struct NodeAllocatableOverhead;
+struct NodeAllocatableResource;
 struct OpaqueDeviceConfiguration;
 struct ResourceClaim;
 struct ResourceClaimConsumerReference;
@@ -131,7 +139,7 @@ struct Device {
   List<String> bindingConditions = {};
   List<String> bindingFailureConditions = {};
   std::optional<bool> allowMultipleAllocations = {};
-  Map<NodeAllocatableResourceMapping> nodeAllocatableResourceMappings = {};
+  Map<NodeAllocatableResource> nodeAllocatableResources = {};
 
   bool operator==(const Device&) const = default;
 };
@@ -231,8 +239,16 @@ struct DeviceConstraint {
 struct DeviceCounterConsumption {
   String counterSet = {};
   Map<Counter> counters = {};
+  List<String> compatibilityGroups = {};
 
   bool operator==(const DeviceCounterConsumption&) const = default;
+};
+
+struct DeviceDerivedAttribute {
+  String name = {};
+  String expression = {};
+
+  bool operator==(const DeviceDerivedAttribute&) const = default;
 };
 
 struct DeviceRequest {
@@ -254,6 +270,7 @@ struct DeviceRequestAllocationResult {
   List<String> bindingFailureConditions = {};
   std::optional<String> shareID = {};
   Map<Quantity> consumedCapacity = {};
+  List<String> skipNodeOperations = {};
 
   bool operator==(const DeviceRequestAllocationResult&) const = default;
 };
@@ -272,6 +289,7 @@ struct DeviceSubRequest {
   std::int64_t count = 0;
   List<DeviceToleration> tolerations = {};
   Shared<CapacityRequirements> capacity = {};
+  List<DeviceDerivedAttribute> derivedAttributes = {};
 
   bool operator==(const DeviceSubRequest&) const = default;
 };
@@ -283,6 +301,42 @@ struct DeviceTaint {
   Time timeAdded = {};
 
   bool operator==(const DeviceTaint&) const = default;
+};
+
+struct DeviceTaintRule {
+  metav1::ObjectMeta metadata = {};
+  Shared<DeviceTaintRuleSpec> spec = {};
+  Shared<DeviceTaintRuleStatus> status = {};
+
+  bool operator==(const DeviceTaintRule&) const = default;
+};
+
+struct DeviceTaintRuleList {
+  metav1::ListMeta metadata = {};
+  List<DeviceTaintRule> items = {};
+
+  bool operator==(const DeviceTaintRuleList&) const = default;
+};
+
+struct DeviceTaintRuleSpec {
+  Shared<DeviceTaintSelector> deviceSelector = {};
+  Shared<DeviceTaint> taint = {};
+
+  bool operator==(const DeviceTaintRuleSpec&) const = default;
+};
+
+struct DeviceTaintRuleStatus {
+  List<metav1::Condition> conditions = {};
+
+  bool operator==(const DeviceTaintRuleStatus&) const = default;
+};
+
+struct DeviceTaintSelector {
+  std::optional<String> driver = {};
+  std::optional<String> pool = {};
+  std::optional<String> device = {};
+
+  bool operator==(const DeviceTaintSelector&) const = default;
 };
 
 struct DeviceToleration {
@@ -303,6 +357,7 @@ struct ExactDeviceRequest {
   std::optional<bool> adminAccess = {};
   List<DeviceToleration> tolerations = {};
   Shared<CapacityRequirements> capacity = {};
+  List<DeviceDerivedAttribute> derivedAttributes = {};
 
   bool operator==(const ExactDeviceRequest&) const = default;
 };
@@ -315,11 +370,26 @@ struct NetworkDeviceData {
   bool operator==(const NetworkDeviceData&) const = default;
 };
 
-struct NodeAllocatableResourceMapping {
+struct NodeAllocatableMapping {
   std::optional<String> capacityKey = {};
-  std::optional<Quantity> allocationMultiplier = {};
+  std::optional<Quantity> capacityMultiplier = {};
+  std::optional<Quantity> deviceMultiplier = {};
 
-  bool operator==(const NodeAllocatableResourceMapping&) const = default;
+  bool operator==(const NodeAllocatableMapping&) const = default;
+};
+
+struct NodeAllocatableOverhead {
+  std::optional<Quantity> perPod = {};
+  std::optional<Quantity> perContainer = {};
+
+  bool operator==(const NodeAllocatableOverhead&) const = default;
+};
+
+struct NodeAllocatableResource {
+  Shared<NodeAllocatableMapping> mapping = {};
+  Shared<NodeAllocatableOverhead> overhead = {};
+
+  bool operator==(const NodeAllocatableResource&) const = default;
 };
 
 struct OpaqueDeviceConfiguration {
@@ -419,6 +489,8 @@ struct ResourceSliceSpec {
   List<Device> devices = {};
   std::optional<bool> perDeviceNodeSelection = {};
   List<CounterSet> sharedCounters = {};
+  std::optional<String> partitionTypeAttribute = {};
+  List<String> skipNodeOperations = {};
 
   bool operator==(const ResourceSliceSpec&) const = default;
 };
@@ -450,15 +522,23 @@ template <> struct TypeOf<resourcev1::DeviceClassSpec> { static const TypeInfo i
 template <> struct TypeOf<resourcev1::DeviceConfiguration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::DeviceConstraint> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::DeviceCounterConsumption> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::DeviceDerivedAttribute> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::DeviceRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::DeviceRequestAllocationResult> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::DeviceSelector> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::DeviceSubRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::DeviceTaint> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::DeviceTaintRule> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::DeviceTaintRuleList> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::DeviceTaintRuleSpec> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::DeviceTaintRuleStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::DeviceTaintSelector> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::DeviceToleration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::ExactDeviceRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::NetworkDeviceData> { static const TypeInfo info; };
-template <> struct TypeOf<resourcev1::NodeAllocatableResourceMapping> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::NodeAllocatableMapping> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::NodeAllocatableOverhead> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1::NodeAllocatableResource> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::OpaqueDeviceConfiguration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::ResourceClaim> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1::ResourceClaimConsumerReference> { static const TypeInfo info; };
@@ -481,11 +561,13 @@ extern template void List<resourcev1::DeviceClass>::drop(detail::Block*) noexcep
 extern template void List<resourcev1::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::DeviceConstraint>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceDerivedAttribute>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::DeviceRequest>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::DeviceSelector>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::DeviceSubRequest>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::DeviceTaint>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1::DeviceTaintRule>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::DeviceToleration>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::ResourceClaim>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1::ResourceClaimConsumerReference>::drop(detail::Block*) noexcept;
@@ -499,8 +581,14 @@ extern template void Shared<resourcev1::CapacityRequirements>::drop(detail::Bloc
 extern template void Shared<resourcev1::DeviceAllocationResult>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1::DeviceClaim>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1::DeviceClassSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::DeviceTaint>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::DeviceTaintRuleStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::DeviceTaintSelector>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1::ExactDeviceRequest>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1::NetworkDeviceData>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::NodeAllocatableMapping>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1::NodeAllocatableOverhead>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1::ResourceClaimSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1::ResourceClaimStatus>::drop(detail::Block*) noexcept;

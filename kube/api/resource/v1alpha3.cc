@@ -7,21 +7,164 @@ namespace kube {
 
 namespace resourcev1alpha3 {
 namespace {
-constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-constexpr std::string_view kNames2[] = {"get", "patch", "update"};
-constexpr ResourceInfo::Subresource kDeviceTaintRuleSubresources[] = {{"status", "", "", "DeviceTaintRule", kNames2}};
-constexpr std::string_view kNames3[] = {"type"};
-constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames3, .patchStrategy = "merge", .patchMergeKey = "type"};
-constexpr ResourceInfo::Subresource kResourcePoolStatusRequestSubresources[] = {{"status", "", "", "ResourcePoolStatusRequest", kNames2}};
-constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Atomic};
+constexpr std::string_view kNames1[] = {"type"};
+constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1};
+constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Atomic};
+constexpr std::string_view kNames4[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+constexpr std::string_view kNames5[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kDeviceTaintRuleSubresources[] = {{"status", "", "", "DeviceTaintRule", kNames5}};
+constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1, .patchStrategy = "merge", .patchMergeKey = "type"};
+constexpr ResourceInfo::Subresource kPodSchedulingContextSubresources[] = {{"status", "", "", "PodSchedulingContext", kNames5}};
+constexpr std::string_view kNames7[] = {"name"};
+constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames7};
+constexpr ResourceInfo::Subresource kResourceClaimSubresources[] = {{"status", "", "", "ResourceClaim", kNames5}};
+constexpr std::string_view kNames9[] = {"uid"};
+constexpr MergeInfo kMerge10{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames9, .patchStrategy = "merge", .patchMergeKey = "uid"};
+constexpr std::string_view kNames11[] = {"driver", "device", "pool"};
+constexpr MergeInfo kMerge12{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames11};
+constexpr ResourceInfo::Subresource kResourcePoolStatusRequestSubresources[] = {{"status", "", "", "ResourcePoolStatusRequest", kNames5}};
+constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
+    KUBE_FIELD(AllocatedDeviceStatus, driver, "driver", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(AllocatedDeviceStatus, pool, "pool", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(AllocatedDeviceStatus, device, "device", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(AllocatedDeviceStatus, conditions, "conditions", 4, kKeep, &kMerge2),
+    KUBE_FIELD(AllocatedDeviceStatus, data, "data", 5, kPointer, nullptr),
+    KUBE_FIELD(AllocatedDeviceStatus, networkData, "networkData", 6, 0, nullptr),
+};
+constexpr WireField kAllocatedDeviceStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
+constexpr FieldInfo kAllocationResultFields[] = {
+    KUBE_FIELD(AllocationResult, devices, "devices", 1, kByValue, nullptr),
+    KUBE_FIELD(AllocationResult, nodeSelector, "nodeSelector", 3, 0, nullptr),
+};
+constexpr WireField kAllocationResultWire[] = {{1, 0}, {3, 1}};
+constexpr FieldInfo kBasicDeviceFields[] = {
+    KUBE_FIELD(BasicDevice, attributes, "attributes", 1, 0, nullptr),
+    KUBE_FIELD(BasicDevice, capacity, "capacity", 2, 0, nullptr),
+    KUBE_FIELD(BasicDevice, consumesCounters, "consumesCounters", 3, 0, &kMerge3),
+    KUBE_FIELD(BasicDevice, nodeName, "nodeName", 4, 0, nullptr),
+    KUBE_FIELD(BasicDevice, nodeSelector, "nodeSelector", 5, 0, nullptr),
+    KUBE_FIELD(BasicDevice, allNodes, "allNodes", 6, 0, nullptr),
+    KUBE_FIELD(BasicDevice, taints, "taints", 7, 0, &kMerge3),
+};
+constexpr WireField kBasicDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
 constexpr FieldInfo kCELDeviceSelectorFields[] = {
     KUBE_FIELD(CELDeviceSelector, expression, "expression", 1, kRequired | kKeep, nullptr),
 };
 constexpr WireField kCELDeviceSelectorWire[] = {{1, 0}};
+constexpr FieldInfo kCounterFields[] = {
+    KUBE_FIELD(Counter, value, "value", 1, kRequired | kKeep, nullptr),
+};
+constexpr WireField kCounterWire[] = {{1, 0}};
+constexpr FieldInfo kCounterSetFields[] = {
+    KUBE_FIELD(CounterSet, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(CounterSet, counters, "counters", 2, kRequired, nullptr),
+};
+constexpr WireField kCounterSetWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kDeviceFields[] = {
+    KUBE_FIELD(Device, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(Device, basic, "basic", 2, 0, nullptr),
+};
+constexpr WireField kDeviceWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
+    KUBE_FIELD(DeviceAllocationConfiguration, source, "source", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceAllocationConfiguration, requests, "requests", 2, 0, &kMerge3),
+    KUBE_FIELD(DeviceAllocationConfiguration, opaque, "opaque", 1, 0, nullptr),
+};
+constexpr WireField kDeviceAllocationConfigurationWire_3[] = {{1, 2}};
+constexpr WireField kDeviceAllocationConfigurationWire[] = {{1, 0}, {2, 1}, {3, 0, kDeviceAllocationConfigurationWire_3}};
+constexpr FieldInfo kDeviceAllocationResultFields[] = {
+    KUBE_FIELD(DeviceAllocationResult, results, "results", 1, 0, &kMerge3),
+    KUBE_FIELD(DeviceAllocationResult, config, "config", 2, 0, &kMerge3),
+};
+constexpr WireField kDeviceAllocationResultWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kDeviceAttributeFields[] = {
+    KUBE_FIELD(DeviceAttribute, int_, "int", 2, 0, nullptr),
+    KUBE_FIELD(DeviceAttribute, bool_, "bool", 3, 0, nullptr),
+    KUBE_FIELD(DeviceAttribute, string, "string", 4, 0, nullptr),
+    KUBE_FIELD(DeviceAttribute, version, "version", 5, 0, nullptr),
+};
+constexpr WireField kDeviceAttributeWire[] = {{2, 0}, {3, 1}, {4, 2}, {5, 3}};
+constexpr FieldInfo kDeviceClaimFields[] = {
+    KUBE_FIELD(DeviceClaim, requests, "requests", 1, kKeep, &kMerge3),
+    KUBE_FIELD(DeviceClaim, constraints, "constraints", 2, 0, &kMerge3),
+    KUBE_FIELD(DeviceClaim, config, "config", 3, 0, &kMerge3),
+};
+constexpr WireField kDeviceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kDeviceClaimConfigurationFields[] = {
+    KUBE_FIELD(DeviceClaimConfiguration, requests, "requests", 1, 0, &kMerge3),
+    KUBE_FIELD(DeviceClaimConfiguration, opaque, "opaque", 1, 0, nullptr),
+};
+constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
+constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
+constexpr FieldInfo kDeviceClassFields[] = {
+    KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+};
+constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .retired = true, .verbs = kNames4};
+constexpr FieldInfo kDeviceClassConfigurationFields[] = {
+    KUBE_FIELD(DeviceClassConfiguration, opaque, "opaque", 1, 0, nullptr),
+};
+constexpr WireField kDeviceClassConfigurationWire_1[] = {{1, 0}};
+constexpr WireField kDeviceClassConfigurationWire[] = {{1, 0, kDeviceClassConfigurationWire_1}};
+constexpr FieldInfo kDeviceClassListFields[] = {
+    KUBE_FIELD(DeviceClassList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(DeviceClassList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kDeviceClassListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kDeviceClassListResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "DeviceClassList", .retired = true};
+constexpr FieldInfo kDeviceClassSpecFields[] = {
+    KUBE_FIELD(DeviceClassSpec, selectors, "selectors", 1, 0, &kMerge3),
+    KUBE_FIELD(DeviceClassSpec, config, "config", 2, 0, &kMerge3),
+};
+constexpr WireField kDeviceClassSpecWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kDeviceConfigurationFields[] = {
+    KUBE_FIELD(DeviceConfiguration, opaque, "opaque", 1, 0, nullptr),
+};
+constexpr WireField kDeviceConfigurationWire[] = {{1, 0}};
+constexpr FieldInfo kDeviceConstraintFields[] = {
+    KUBE_FIELD(DeviceConstraint, requests, "requests", 1, 0, &kMerge3),
+    KUBE_FIELD(DeviceConstraint, matchAttribute, "matchAttribute", 2, 0, nullptr),
+};
+constexpr WireField kDeviceConstraintWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kDeviceCounterConsumptionFields[] = {
+    KUBE_FIELD(DeviceCounterConsumption, counterSet, "counterSet", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceCounterConsumption, counters, "counters", 2, kRequired, nullptr),
+};
+constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kDeviceRequestFields[] = {
+    KUBE_FIELD(DeviceRequest, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceRequest, deviceClassName, "deviceClassName", 2, kKeep, nullptr),
+    KUBE_FIELD(DeviceRequest, selectors, "selectors", 3, 0, &kMerge3),
+    KUBE_FIELD(DeviceRequest, allocationMode, "allocationMode", 4, 0, nullptr),
+    KUBE_FIELD(DeviceRequest, count, "count", 5, 0, nullptr),
+    KUBE_FIELD(DeviceRequest, adminAccess, "adminAccess", 6, 0, nullptr),
+    KUBE_FIELD(DeviceRequest, firstAvailable, "firstAvailable", 7, 0, &kMerge3),
+    KUBE_FIELD(DeviceRequest, tolerations, "tolerations", 8, 0, &kMerge3),
+};
+constexpr WireField kDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
+constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
+    KUBE_FIELD(DeviceRequestAllocationResult, request, "request", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceRequestAllocationResult, driver, "driver", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceRequestAllocationResult, pool, "pool", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceRequestAllocationResult, device, "device", 4, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceRequestAllocationResult, adminAccess, "adminAccess", 5, 0, nullptr),
+    KUBE_FIELD(DeviceRequestAllocationResult, tolerations, "tolerations", 6, 0, &kMerge3),
+};
+constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 constexpr FieldInfo kDeviceSelectorFields[] = {
     KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
 constexpr WireField kDeviceSelectorWire[] = {{1, 0}};
+constexpr FieldInfo kDeviceSubRequestFields[] = {
+    KUBE_FIELD(DeviceSubRequest, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceSubRequest, deviceClassName, "deviceClassName", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceSubRequest, selectors, "selectors", 3, 0, &kMerge3),
+    KUBE_FIELD(DeviceSubRequest, allocationMode, "allocationMode", 4, 0, nullptr),
+    KUBE_FIELD(DeviceSubRequest, count, "count", 5, 0, nullptr),
+    KUBE_FIELD(DeviceSubRequest, tolerations, "tolerations", 7, 0, &kMerge3),
+};
+constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}};
 constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceTaint, value, "value", 2, 0, nullptr),
@@ -35,7 +178,7 @@ constexpr FieldInfo kDeviceTaintRuleFields[] = {
     KUBE_FIELD(DeviceTaintRule, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kDeviceTaintRuleWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kDeviceTaintRuleResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "DeviceTaintRule", .plural = "devicetaintrules", .singular = "devicetaintrule", .listKind = "DeviceTaintRuleList", .verbs = kNames1, .subresources = kDeviceTaintRuleSubresources};
+constexpr ResourceInfo kDeviceTaintRuleResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "DeviceTaintRule", .plural = "devicetaintrules", .singular = "devicetaintrule", .listKind = "DeviceTaintRuleList", .verbs = kNames4, .subresources = kDeviceTaintRuleSubresources};
 constexpr FieldInfo kDeviceTaintRuleListFields[] = {
     KUBE_FIELD(DeviceTaintRuleList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(DeviceTaintRuleList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -48,7 +191,7 @@ constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
 };
 constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kDeviceTaintRuleStatusFields[] = {
-    KUBE_FIELD(DeviceTaintRuleStatus, conditions, "conditions", 1, 0, &kMerge4),
+    KUBE_FIELD(DeviceTaintRuleStatus, conditions, "conditions", 1, 0, &kMerge6),
 };
 constexpr WireField kDeviceTaintRuleStatusWire[] = {{1, 0}};
 constexpr FieldInfo kDeviceTaintSelectorFields[] = {
@@ -57,6 +200,54 @@ constexpr FieldInfo kDeviceTaintSelectorFields[] = {
     KUBE_FIELD(DeviceTaintSelector, device, "device", 4, 0, nullptr),
 };
 constexpr WireField kDeviceTaintSelectorWire[] = {{2, 0}, {3, 1}, {4, 2}};
+constexpr FieldInfo kDeviceTolerationFields[] = {
+    KUBE_FIELD(DeviceToleration, key, "key", 1, 0, nullptr),
+    KUBE_FIELD(DeviceToleration, operator_, "operator", 2, 0, nullptr),
+    KUBE_FIELD(DeviceToleration, value, "value", 3, 0, nullptr),
+    KUBE_FIELD(DeviceToleration, effect, "effect", 4, 0, nullptr),
+    KUBE_FIELD(DeviceToleration, tolerationSeconds, "tolerationSeconds", 5, 0, nullptr),
+};
+constexpr WireField kDeviceTolerationWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
+constexpr FieldInfo kNetworkDeviceDataFields[] = {
+    KUBE_FIELD(NetworkDeviceData, interfaceName, "interfaceName", 1, 0, nullptr),
+    KUBE_FIELD(NetworkDeviceData, ips, "ips", 2, 0, &kMerge3),
+    KUBE_FIELD(NetworkDeviceData, hardwareAddress, "hardwareAddress", 3, 0, nullptr),
+};
+constexpr WireField kNetworkDeviceDataWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
+    KUBE_FIELD(OpaqueDeviceConfiguration, driver, "driver", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(OpaqueDeviceConfiguration, parameters, "parameters", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kOpaqueDeviceConfigurationWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kPartitionTypeStatusFields[] = {
+    KUBE_FIELD(PartitionTypeStatus, attribute, "attribute", 4, kRequired, nullptr),
+    KUBE_FIELD(PartitionTypeStatus, type, "type", 1, kRequired, nullptr),
+    KUBE_FIELD(PartitionTypeStatus, total, "total", 2, kRequired, nullptr),
+    KUBE_FIELD(PartitionTypeStatus, allocatable, "allocatable", 3, kRequired, nullptr),
+};
+constexpr WireField kPartitionTypeStatusWire[] = {{1, 1}, {2, 2}, {3, 3}, {4, 0}};
+constexpr FieldInfo kPodSchedulingContextFields[] = {
+    KUBE_FIELD(PodSchedulingContext, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodSchedulingContext, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodSchedulingContext, status, "status", 3, kByValue, nullptr),
+};
+constexpr WireField kPodSchedulingContextWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr ResourceInfo kPodSchedulingContextResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "PodSchedulingContext", .plural = "podschedulingcontexts", .singular = "podschedulingcontext", .listKind = "PodSchedulingContextList", .namespaced = true, .retired = true, .verbs = kNames4, .subresources = kPodSchedulingContextSubresources};
+constexpr FieldInfo kPodSchedulingContextListFields[] = {
+    KUBE_FIELD(PodSchedulingContextList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodSchedulingContextList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kPodSchedulingContextListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kPodSchedulingContextListResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "PodSchedulingContextList", .retired = true};
+constexpr FieldInfo kPodSchedulingContextSpecFields[] = {
+    KUBE_FIELD(PodSchedulingContextSpec, selectedNode, "selectedNode", 1, 0, nullptr),
+    KUBE_FIELD(PodSchedulingContextSpec, potentialNodes, "potentialNodes", 2, 0, &kMerge3),
+};
+constexpr WireField kPodSchedulingContextSpecWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kPodSchedulingContextStatusFields[] = {
+    KUBE_FIELD(PodSchedulingContextStatus, resourceClaims, "resourceClaims", 1, 0, &kMerge8),
+};
+constexpr WireField kPodSchedulingContextStatusWire[] = {{1, 0}};
 constexpr FieldInfo kPoolStatusFields[] = {
     KUBE_FIELD(PoolStatus, driver, "driver", 1, kRequired, nullptr),
     KUBE_FIELD(PoolStatus, poolName, "poolName", 2, kRequired, nullptr),
@@ -68,15 +259,75 @@ constexpr FieldInfo kPoolStatusFields[] = {
     KUBE_FIELD(PoolStatus, unavailableDevices, "unavailableDevices", 7, 0, nullptr),
     KUBE_FIELD(PoolStatus, nodeName, "nodeName", 3, 0, nullptr),
     KUBE_FIELD(PoolStatus, validationError, "validationError", 10, 0, nullptr),
+    KUBE_FIELD(PoolStatus, partitionSummary, "partitionSummary", 11, 0, &kMerge3),
+    KUBE_FIELD(PoolStatus, shareableSummary, "shareableSummary", 13, 0, nullptr),
 };
-constexpr WireField kPoolStatusWire[] = {{1, 0}, {2, 1}, {3, 8}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 3}, {9, 2}, {10, 9}};
+constexpr WireField kPoolStatusWire[] = {{1, 0}, {2, 1}, {3, 8}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 3}, {9, 2}, {10, 9}, {11, 10}, {13, 11}};
+constexpr FieldInfo kResourceClaimFields[] = {
+    KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaim, status, "status", 3, kByValue, nullptr),
+};
+constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr ResourceInfo kResourceClaimResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourceClaim", .plural = "resourceclaims", .singular = "resourceclaim", .listKind = "ResourceClaimList", .namespaced = true, .retired = true, .verbs = kNames4, .subresources = kResourceClaimSubresources};
+constexpr FieldInfo kResourceClaimConsumerReferenceFields[] = {
+    KUBE_FIELD(ResourceClaimConsumerReference, apiGroup, "apiGroup", 1, 0, nullptr),
+    KUBE_FIELD(ResourceClaimConsumerReference, resource, "resource", 3, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimConsumerReference, name, "name", 4, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimConsumerReference, uid, "uid", 5, kRequired | kKeep, nullptr),
+};
+constexpr WireField kResourceClaimConsumerReferenceWire[] = {{1, 0}, {3, 1}, {4, 2}, {5, 3}};
+constexpr FieldInfo kResourceClaimListFields[] = {
+    KUBE_FIELD(ResourceClaimList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ResourceClaimList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kResourceClaimListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kResourceClaimListResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourceClaimList", .retired = true};
+constexpr FieldInfo kResourceClaimSchedulingStatusFields[] = {
+    KUBE_FIELD(ResourceClaimSchedulingStatus, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceClaimSchedulingStatus, unsuitableNodes, "unsuitableNodes", 2, 0, &kMerge3),
+};
+constexpr WireField kResourceClaimSchedulingStatusWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kResourceClaimSpecFields[] = {
+    KUBE_FIELD(ResourceClaimSpec, devices, "devices", 1, kKeep | kByValue, nullptr),
+};
+constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
+constexpr FieldInfo kResourceClaimStatusFields[] = {
+    KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
+    KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge10),
+    KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge12),
+};
+constexpr WireField kResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {4, 2}};
+constexpr FieldInfo kResourceClaimTemplateFields[] = {
+    KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+};
+constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .retired = true, .verbs = kNames4};
+constexpr FieldInfo kResourceClaimTemplateListFields[] = {
+    KUBE_FIELD(ResourceClaimTemplateList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ResourceClaimTemplateList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kResourceClaimTemplateListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kResourceClaimTemplateListResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourceClaimTemplateList", .retired = true};
+constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
+    KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+};
+constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kResourcePoolFields[] = {
+    KUBE_FIELD(ResourcePool, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourcePool, generation, "generation", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourcePool, resourceSliceCount, "resourceSliceCount", 3, kRequired | kKeep, nullptr),
+};
+constexpr WireField kResourcePoolWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kResourcePoolStatusRequestFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequest, metadata, "metadata", 1, kRequired, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequest, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequest, status, "status", 3, 0, nullptr),
 };
 constexpr WireField kResourcePoolStatusRequestWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kResourcePoolStatusRequestResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourcePoolStatusRequest", .plural = "resourcepoolstatusrequests", .singular = "resourcepoolstatusrequest", .listKind = "ResourcePoolStatusRequestList", .verbs = kNames1, .subresources = kResourcePoolStatusRequestSubresources};
+constexpr ResourceInfo kResourcePoolStatusRequestResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourcePoolStatusRequest", .plural = "resourcepoolstatusrequests", .singular = "resourcepoolstatusrequest", .listKind = "ResourcePoolStatusRequestList", .verbs = kNames4, .subresources = kResourcePoolStatusRequestSubresources};
 constexpr FieldInfo kResourcePoolStatusRequestListFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequestList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestList, items, "items", 2, kRequired | kKeep, nullptr),
@@ -87,39 +338,158 @@ constexpr FieldInfo kResourcePoolStatusRequestSpecFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequestSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestSpec, poolName, "poolName", 2, 0, nullptr),
     KUBE_FIELD(ResourcePoolStatusRequestSpec, limit, "limit", 3, 0, nullptr),
+    KUBE_FIELD(ResourcePoolStatusRequestSpec, defaultPartitionTypeAttribute, "defaultPartitionTypeAttribute", 4, 0, nullptr),
 };
-constexpr WireField kResourcePoolStatusRequestSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr WireField kResourcePoolStatusRequestSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
 constexpr FieldInfo kResourcePoolStatusRequestStatusFields[] = {
     KUBE_FIELD(ResourcePoolStatusRequestStatus, poolCount, "poolCount", 6, kRequired, nullptr),
-    KUBE_FIELD(ResourcePoolStatusRequestStatus, pools, "pools", 2, 0, &kMerge5),
-    KUBE_FIELD(ResourcePoolStatusRequestStatus, conditions, "conditions", 3, 0, &kMerge4),
+    KUBE_FIELD(ResourcePoolStatusRequestStatus, pools, "pools", 2, 0, &kMerge3),
+    KUBE_FIELD(ResourcePoolStatusRequestStatus, conditions, "conditions", 3, 0, &kMerge6),
 };
 constexpr WireField kResourcePoolStatusRequestStatusWire[] = {{2, 1}, {3, 2}, {6, 0}};
+constexpr FieldInfo kResourceSliceFields[] = {
+    KUBE_FIELD(ResourceSlice, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ResourceSlice, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+};
+constexpr WireField kResourceSliceWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kResourceSliceResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourceSlice", .plural = "resourceslices", .singular = "resourceslice", .listKind = "ResourceSliceList", .retired = true, .verbs = kNames4};
+constexpr FieldInfo kResourceSliceListFields[] = {
+    KUBE_FIELD(ResourceSliceList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(ResourceSliceList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kResourceSliceListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kResourceSliceListResource{.group = "resource.k8s.io", .version = "v1alpha3", .kind = "ResourceSliceList", .retired = true};
+constexpr FieldInfo kResourceSliceSpecFields[] = {
+    KUBE_FIELD(ResourceSliceSpec, driver, "driver", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, pool, "pool", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, nodeName, "nodeName", 3, 0, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, nodeSelector, "nodeSelector", 4, 0, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, allNodes, "allNodes", 5, 0, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, devices, "devices", 6, kKeep, &kMerge3),
+    KUBE_FIELD(ResourceSliceSpec, perDeviceNodeSelection, "perDeviceNodeSelection", 7, 0, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, sharedCounters, "sharedCounters", 8, 0, &kMerge3),
+};
+constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
+constexpr FieldInfo kShareableCapacityStatusFields[] = {
+    KUBE_FIELD(ShareableCapacityStatus, name, "name", 1, kRequired, nullptr),
+    KUBE_FIELD(ShareableCapacityStatus, total, "total", 2, kRequired, nullptr),
+    KUBE_FIELD(ShareableCapacityStatus, consumed, "consumed", 3, kRequired, nullptr),
+    KUBE_FIELD(ShareableCapacityStatus, available, "available", 4, kRequired, nullptr),
+};
+constexpr WireField kShareableCapacityStatusWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}};
+constexpr FieldInfo kShareableSummaryStatusFields[] = {
+    KUBE_FIELD(ShareableSummaryStatus, fullyAvailableDevices, "fullyAvailableDevices", 1, kRequired, nullptr),
+    KUBE_FIELD(ShareableSummaryStatus, partiallyAvailableDevices, "partiallyAvailableDevices", 2, kRequired, nullptr),
+    KUBE_FIELD(ShareableSummaryStatus, capacity, "capacity", 3, 0, &kMerge3),
+};
+constexpr WireField kShareableSummaryStatusWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 }  // namespace resourcev1alpha3
 
+constinit const TypeInfo TypeOf<resourcev1alpha3::AllocatedDeviceStatus>::info = detail::makeType<resourcev1alpha3::AllocatedDeviceStatus>("AllocatedDeviceStatus", resourcev1alpha3::kAllocatedDeviceStatusFields, resourcev1alpha3::kAllocatedDeviceStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::AllocationResult>::info = detail::makeType<resourcev1alpha3::AllocationResult>("AllocationResult", resourcev1alpha3::kAllocationResultFields, resourcev1alpha3::kAllocationResultWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::BasicDevice>::info = detail::makeType<resourcev1alpha3::BasicDevice>("BasicDevice", resourcev1alpha3::kBasicDeviceFields, resourcev1alpha3::kBasicDeviceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::CELDeviceSelector>::info = detail::makeType<resourcev1alpha3::CELDeviceSelector>("CELDeviceSelector", resourcev1alpha3::kCELDeviceSelectorFields, resourcev1alpha3::kCELDeviceSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::Counter>::info = detail::makeType<resourcev1alpha3::Counter>("Counter", resourcev1alpha3::kCounterFields, resourcev1alpha3::kCounterWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::CounterSet>::info = detail::makeType<resourcev1alpha3::CounterSet>("CounterSet", resourcev1alpha3::kCounterSetFields, resourcev1alpha3::kCounterSetWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::Device>::info = detail::makeType<resourcev1alpha3::Device>("Device", resourcev1alpha3::kDeviceFields, resourcev1alpha3::kDeviceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceAllocationConfiguration>::info = detail::makeType<resourcev1alpha3::DeviceAllocationConfiguration>("DeviceAllocationConfiguration", resourcev1alpha3::kDeviceAllocationConfigurationFields, resourcev1alpha3::kDeviceAllocationConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceAllocationResult>::info = detail::makeType<resourcev1alpha3::DeviceAllocationResult>("DeviceAllocationResult", resourcev1alpha3::kDeviceAllocationResultFields, resourcev1alpha3::kDeviceAllocationResultWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceAttribute>::info = detail::makeType<resourcev1alpha3::DeviceAttribute>("DeviceAttribute", resourcev1alpha3::kDeviceAttributeFields, resourcev1alpha3::kDeviceAttributeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceClaim>::info = detail::makeType<resourcev1alpha3::DeviceClaim>("DeviceClaim", resourcev1alpha3::kDeviceClaimFields, resourcev1alpha3::kDeviceClaimWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceClaimConfiguration>::info = detail::makeType<resourcev1alpha3::DeviceClaimConfiguration>("DeviceClaimConfiguration", resourcev1alpha3::kDeviceClaimConfigurationFields, resourcev1alpha3::kDeviceClaimConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceClass>::info = detail::makeType<resourcev1alpha3::DeviceClass>("DeviceClass", resourcev1alpha3::kDeviceClassFields, resourcev1alpha3::kDeviceClassWire, &resourcev1alpha3::kDeviceClassResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceClassConfiguration>::info = detail::makeType<resourcev1alpha3::DeviceClassConfiguration>("DeviceClassConfiguration", resourcev1alpha3::kDeviceClassConfigurationFields, resourcev1alpha3::kDeviceClassConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceClassList>::info = detail::makeType<resourcev1alpha3::DeviceClassList>("DeviceClassList", resourcev1alpha3::kDeviceClassListFields, resourcev1alpha3::kDeviceClassListWire, &resourcev1alpha3::kDeviceClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceClassSpec>::info = detail::makeType<resourcev1alpha3::DeviceClassSpec>("DeviceClassSpec", resourcev1alpha3::kDeviceClassSpecFields, resourcev1alpha3::kDeviceClassSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceConfiguration>::info = detail::makeType<resourcev1alpha3::DeviceConfiguration>("DeviceConfiguration", resourcev1alpha3::kDeviceConfigurationFields, resourcev1alpha3::kDeviceConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceConstraint>::info = detail::makeType<resourcev1alpha3::DeviceConstraint>("DeviceConstraint", resourcev1alpha3::kDeviceConstraintFields, resourcev1alpha3::kDeviceConstraintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceCounterConsumption>::info = detail::makeType<resourcev1alpha3::DeviceCounterConsumption>("DeviceCounterConsumption", resourcev1alpha3::kDeviceCounterConsumptionFields, resourcev1alpha3::kDeviceCounterConsumptionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceRequest>::info = detail::makeType<resourcev1alpha3::DeviceRequest>("DeviceRequest", resourcev1alpha3::kDeviceRequestFields, resourcev1alpha3::kDeviceRequestWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceRequestAllocationResult>::info = detail::makeType<resourcev1alpha3::DeviceRequestAllocationResult>("DeviceRequestAllocationResult", resourcev1alpha3::kDeviceRequestAllocationResultFields, resourcev1alpha3::kDeviceRequestAllocationResultWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceSelector>::info = detail::makeType<resourcev1alpha3::DeviceSelector>("DeviceSelector", resourcev1alpha3::kDeviceSelectorFields, resourcev1alpha3::kDeviceSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceSubRequest>::info = detail::makeType<resourcev1alpha3::DeviceSubRequest>("DeviceSubRequest", resourcev1alpha3::kDeviceSubRequestFields, resourcev1alpha3::kDeviceSubRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaint>::info = detail::makeType<resourcev1alpha3::DeviceTaint>("DeviceTaint", resourcev1alpha3::kDeviceTaintFields, resourcev1alpha3::kDeviceTaintWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRule>::info = detail::makeType<resourcev1alpha3::DeviceTaintRule>("DeviceTaintRule", resourcev1alpha3::kDeviceTaintRuleFields, resourcev1alpha3::kDeviceTaintRuleWire, &resourcev1alpha3::kDeviceTaintRuleResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleList>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleList>("DeviceTaintRuleList", resourcev1alpha3::kDeviceTaintRuleListFields, resourcev1alpha3::kDeviceTaintRuleListWire, &resourcev1alpha3::kDeviceTaintRuleListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleSpec>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleSpec>("DeviceTaintRuleSpec", resourcev1alpha3::kDeviceTaintRuleSpecFields, resourcev1alpha3::kDeviceTaintRuleSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintRuleStatus>::info = detail::makeType<resourcev1alpha3::DeviceTaintRuleStatus>("DeviceTaintRuleStatus", resourcev1alpha3::kDeviceTaintRuleStatusFields, resourcev1alpha3::kDeviceTaintRuleStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceTaintSelector>::info = detail::makeType<resourcev1alpha3::DeviceTaintSelector>("DeviceTaintSelector", resourcev1alpha3::kDeviceTaintSelectorFields, resourcev1alpha3::kDeviceTaintSelectorWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::DeviceToleration>::info = detail::makeType<resourcev1alpha3::DeviceToleration>("DeviceToleration", resourcev1alpha3::kDeviceTolerationFields, resourcev1alpha3::kDeviceTolerationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::NetworkDeviceData>::info = detail::makeType<resourcev1alpha3::NetworkDeviceData>("NetworkDeviceData", resourcev1alpha3::kNetworkDeviceDataFields, resourcev1alpha3::kNetworkDeviceDataWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::OpaqueDeviceConfiguration>::info = detail::makeType<resourcev1alpha3::OpaqueDeviceConfiguration>("OpaqueDeviceConfiguration", resourcev1alpha3::kOpaqueDeviceConfigurationFields, resourcev1alpha3::kOpaqueDeviceConfigurationWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::PartitionTypeStatus>::info = detail::makeType<resourcev1alpha3::PartitionTypeStatus>("PartitionTypeStatus", resourcev1alpha3::kPartitionTypeStatusFields, resourcev1alpha3::kPartitionTypeStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::PodSchedulingContext>::info = detail::makeType<resourcev1alpha3::PodSchedulingContext>("PodSchedulingContext", resourcev1alpha3::kPodSchedulingContextFields, resourcev1alpha3::kPodSchedulingContextWire, &resourcev1alpha3::kPodSchedulingContextResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::PodSchedulingContextList>::info = detail::makeType<resourcev1alpha3::PodSchedulingContextList>("PodSchedulingContextList", resourcev1alpha3::kPodSchedulingContextListFields, resourcev1alpha3::kPodSchedulingContextListWire, &resourcev1alpha3::kPodSchedulingContextListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::PodSchedulingContextSpec>::info = detail::makeType<resourcev1alpha3::PodSchedulingContextSpec>("PodSchedulingContextSpec", resourcev1alpha3::kPodSchedulingContextSpecFields, resourcev1alpha3::kPodSchedulingContextSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::PodSchedulingContextStatus>::info = detail::makeType<resourcev1alpha3::PodSchedulingContextStatus>("PodSchedulingContextStatus", resourcev1alpha3::kPodSchedulingContextStatusFields, resourcev1alpha3::kPodSchedulingContextStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::PoolStatus>::info = detail::makeType<resourcev1alpha3::PoolStatus>("PoolStatus", resourcev1alpha3::kPoolStatusFields, resourcev1alpha3::kPoolStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaim>::info = detail::makeType<resourcev1alpha3::ResourceClaim>("ResourceClaim", resourcev1alpha3::kResourceClaimFields, resourcev1alpha3::kResourceClaimWire, &resourcev1alpha3::kResourceClaimResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaimConsumerReference>::info = detail::makeType<resourcev1alpha3::ResourceClaimConsumerReference>("ResourceClaimConsumerReference", resourcev1alpha3::kResourceClaimConsumerReferenceFields, resourcev1alpha3::kResourceClaimConsumerReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaimList>::info = detail::makeType<resourcev1alpha3::ResourceClaimList>("ResourceClaimList", resourcev1alpha3::kResourceClaimListFields, resourcev1alpha3::kResourceClaimListWire, &resourcev1alpha3::kResourceClaimListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaimSchedulingStatus>::info = detail::makeType<resourcev1alpha3::ResourceClaimSchedulingStatus>("ResourceClaimSchedulingStatus", resourcev1alpha3::kResourceClaimSchedulingStatusFields, resourcev1alpha3::kResourceClaimSchedulingStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaimSpec>::info = detail::makeType<resourcev1alpha3::ResourceClaimSpec>("ResourceClaimSpec", resourcev1alpha3::kResourceClaimSpecFields, resourcev1alpha3::kResourceClaimSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaimStatus>::info = detail::makeType<resourcev1alpha3::ResourceClaimStatus>("ResourceClaimStatus", resourcev1alpha3::kResourceClaimStatusFields, resourcev1alpha3::kResourceClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaimTemplate>::info = detail::makeType<resourcev1alpha3::ResourceClaimTemplate>("ResourceClaimTemplate", resourcev1alpha3::kResourceClaimTemplateFields, resourcev1alpha3::kResourceClaimTemplateWire, &resourcev1alpha3::kResourceClaimTemplateResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaimTemplateList>::info = detail::makeType<resourcev1alpha3::ResourceClaimTemplateList>("ResourceClaimTemplateList", resourcev1alpha3::kResourceClaimTemplateListFields, resourcev1alpha3::kResourceClaimTemplateListWire, &resourcev1alpha3::kResourceClaimTemplateListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceClaimTemplateSpec>::info = detail::makeType<resourcev1alpha3::ResourceClaimTemplateSpec>("ResourceClaimTemplateSpec", resourcev1alpha3::kResourceClaimTemplateSpecFields, resourcev1alpha3::kResourceClaimTemplateSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePool>::info = detail::makeType<resourcev1alpha3::ResourcePool>("ResourcePool", resourcev1alpha3::kResourcePoolFields, resourcev1alpha3::kResourcePoolWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequest>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequest>("ResourcePoolStatusRequest", resourcev1alpha3::kResourcePoolStatusRequestFields, resourcev1alpha3::kResourcePoolStatusRequestWire, &resourcev1alpha3::kResourcePoolStatusRequestResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestList>("ResourcePoolStatusRequestList", resourcev1alpha3::kResourcePoolStatusRequestListFields, resourcev1alpha3::kResourcePoolStatusRequestListWire, &resourcev1alpha3::kResourcePoolStatusRequestListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestSpec>("ResourcePoolStatusRequestSpec", resourcev1alpha3::kResourcePoolStatusRequestSpecFields, resourcev1alpha3::kResourcePoolStatusRequestSpecWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus>::info = detail::makeType<resourcev1alpha3::ResourcePoolStatusRequestStatus>("ResourcePoolStatusRequestStatus", resourcev1alpha3::kResourcePoolStatusRequestStatusFields, resourcev1alpha3::kResourcePoolStatusRequestStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceSlice>::info = detail::makeType<resourcev1alpha3::ResourceSlice>("ResourceSlice", resourcev1alpha3::kResourceSliceFields, resourcev1alpha3::kResourceSliceWire, &resourcev1alpha3::kResourceSliceResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceSliceList>::info = detail::makeType<resourcev1alpha3::ResourceSliceList>("ResourceSliceList", resourcev1alpha3::kResourceSliceListFields, resourcev1alpha3::kResourceSliceListWire, &resourcev1alpha3::kResourceSliceListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ResourceSliceSpec>::info = detail::makeType<resourcev1alpha3::ResourceSliceSpec>("ResourceSliceSpec", resourcev1alpha3::kResourceSliceSpecFields, resourcev1alpha3::kResourceSliceSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ShareableCapacityStatus>::info = detail::makeType<resourcev1alpha3::ShareableCapacityStatus>("ShareableCapacityStatus", resourcev1alpha3::kShareableCapacityStatusFields, resourcev1alpha3::kShareableCapacityStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1alpha3::ShareableSummaryStatus>::info = detail::makeType<resourcev1alpha3::ShareableSummaryStatus>("ShareableSummaryStatus", resourcev1alpha3::kShareableSummaryStatusFields, resourcev1alpha3::kShareableSummaryStatusWire, nullptr, JsonForm::Object, false);
+template void List<resourcev1alpha3::AllocatedDeviceStatus>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::CounterSet>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::Device>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceAllocationConfiguration>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceClaimConfiguration>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceClass>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceConstraint>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceRequest>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceSelector>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceSubRequest>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceTaint>::drop(detail::Block*) noexcept;
 template void List<resourcev1alpha3::DeviceTaintRule>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::DeviceToleration>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::PartitionTypeStatus>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::PodSchedulingContext>::drop(detail::Block*) noexcept;
 template void List<resourcev1alpha3::PoolStatus>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::ResourceClaim>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::ResourceClaimConsumerReference>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::ResourceClaimSchedulingStatus>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::ResourceClaimTemplate>::drop(detail::Block*) noexcept;
 template void List<resourcev1alpha3::ResourcePoolStatusRequest>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::ResourceSlice>::drop(detail::Block*) noexcept;
+template void List<resourcev1alpha3::ShareableCapacityStatus>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::AllocationResult>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::BasicDevice>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::CELDeviceSelector>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::DeviceAllocationResult>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::DeviceClaim>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::DeviceClassSpec>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::DeviceTaint>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::DeviceTaintRuleStatus>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::DeviceTaintSelector>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::NetworkDeviceData>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::PodSchedulingContextSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::PodSchedulingContextStatus>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ResourceClaimSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ResourceClaimStatus>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ResourceClaimTemplateSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ResourcePool>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::ResourcePoolStatusRequestSpec>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1alpha3::ResourcePoolStatusRequestStatus>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ResourceSliceSpec>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1alpha3::ShareableSummaryStatus>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

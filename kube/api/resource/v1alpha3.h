@@ -6,24 +6,99 @@
 #include <cstdint>
 #include <optional>
 
+#include "kube/api/core/v1.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
 
 namespace kube::resourcev1alpha3 {
 
+struct AllocatedDeviceStatus;
+struct AllocationResult;
+struct BasicDevice;
 struct CELDeviceSelector;
+struct Counter;
+struct CounterSet;
+struct Device;
+struct DeviceAllocationConfiguration;
+struct DeviceAllocationResult;
+struct DeviceAttribute;
+struct DeviceClaim;
+struct DeviceClaimConfiguration;
+struct DeviceClass;
+struct DeviceClassConfiguration;
+struct DeviceClassList;
+struct DeviceClassSpec;
+struct DeviceConfiguration;
+struct DeviceConstraint;
+struct DeviceCounterConsumption;
+struct DeviceRequest;
+struct DeviceRequestAllocationResult;
 struct DeviceSelector;
+struct DeviceSubRequest;
 struct DeviceTaint;
 struct DeviceTaintRule;
 struct DeviceTaintRuleList;
 struct DeviceTaintRuleSpec;
 struct DeviceTaintRuleStatus;
 struct DeviceTaintSelector;
+struct DeviceToleration;
+struct NetworkDeviceData;
+struct OpaqueDeviceConfiguration;
+struct PartitionTypeStatus;
+struct PodSchedulingContext;
+struct PodSchedulingContextList;
+struct PodSchedulingContextSpec;
+struct PodSchedulingContextStatus;
 struct PoolStatus;
+struct ResourceClaim;
+struct ResourceClaimConsumerReference;
+struct ResourceClaimList;
+struct ResourceClaimSchedulingStatus;
+struct ResourceClaimSpec;
+struct ResourceClaimStatus;
+struct ResourceClaimTemplate;
+struct ResourceClaimTemplateList;
+struct ResourceClaimTemplateSpec;
+struct ResourcePool;
 struct ResourcePoolStatusRequest;
 struct ResourcePoolStatusRequestList;
 struct ResourcePoolStatusRequestSpec;
 struct ResourcePoolStatusRequestStatus;
+struct ResourceSlice;
+struct ResourceSliceList;
+struct ResourceSliceSpec;
+struct ShareableCapacityStatus;
+struct ShareableSummaryStatus;
+
+struct AllocatedDeviceStatus {
+  String driver = {};
+  String pool = {};
+  String device = {};
+  List<metav1::Condition> conditions = {};
+  RawExtension data = {};
+  Shared<NetworkDeviceData> networkData = {};
+
+  bool operator==(const AllocatedDeviceStatus&) const = default;
+};
+
+struct AllocationResult {
+  Shared<DeviceAllocationResult> devices = {};
+  Shared<corev1::NodeSelector> nodeSelector = {};
+
+  bool operator==(const AllocationResult&) const = default;
+};
+
+struct BasicDevice {
+  Map<DeviceAttribute> attributes = {};
+  Map<Quantity> capacity = {};
+  List<DeviceCounterConsumption> consumesCounters = {};
+  std::optional<String> nodeName = {};
+  Shared<corev1::NodeSelector> nodeSelector = {};
+  std::optional<bool> allNodes = {};
+  List<DeviceTaint> taints = {};
+
+  bool operator==(const BasicDevice&) const = default;
+};
 
 struct CELDeviceSelector {
   String expression = {};
@@ -31,10 +106,151 @@ struct CELDeviceSelector {
   bool operator==(const CELDeviceSelector&) const = default;
 };
 
+struct Counter {
+  Quantity value = {};
+
+  bool operator==(const Counter&) const = default;
+};
+
+struct CounterSet {
+  String name = {};
+  Map<Counter> counters = {};
+
+  bool operator==(const CounterSet&) const = default;
+};
+
+struct Device {
+  String name = {};
+  Shared<BasicDevice> basic = {};
+
+  bool operator==(const Device&) const = default;
+};
+
+struct DeviceAllocationConfiguration {
+  String source = {};
+  List<String> requests = {};
+  Shared<OpaqueDeviceConfiguration> opaque = {};
+
+  bool operator==(const DeviceAllocationConfiguration&) const = default;
+};
+
+struct DeviceAllocationResult {
+  List<DeviceRequestAllocationResult> results = {};
+  List<DeviceAllocationConfiguration> config = {};
+
+  bool operator==(const DeviceAllocationResult&) const = default;
+};
+
+struct DeviceAttribute {
+  std::optional<std::int64_t> int_ = {};
+  std::optional<bool> bool_ = {};
+  std::optional<String> string = {};
+  std::optional<String> version = {};
+
+  bool operator==(const DeviceAttribute&) const = default;
+};
+
+struct DeviceClaim {
+  List<DeviceRequest> requests = {};
+  List<DeviceConstraint> constraints = {};
+  List<DeviceClaimConfiguration> config = {};
+
+  bool operator==(const DeviceClaim&) const = default;
+};
+
+struct DeviceClaimConfiguration {
+  List<String> requests = {};
+  Shared<OpaqueDeviceConfiguration> opaque = {};
+
+  bool operator==(const DeviceClaimConfiguration&) const = default;
+};
+
+struct DeviceClass {
+  metav1::ObjectMeta metadata = {};
+  Shared<DeviceClassSpec> spec = {};
+
+  bool operator==(const DeviceClass&) const = default;
+};
+
+struct DeviceClassConfiguration {
+  Shared<OpaqueDeviceConfiguration> opaque = {};
+
+  bool operator==(const DeviceClassConfiguration&) const = default;
+};
+
+struct DeviceClassList {
+  metav1::ListMeta metadata = {};
+  List<DeviceClass> items = {};
+
+  bool operator==(const DeviceClassList&) const = default;
+};
+
+struct DeviceClassSpec {
+  List<DeviceSelector> selectors = {};
+  List<DeviceClassConfiguration> config = {};
+
+  bool operator==(const DeviceClassSpec&) const = default;
+};
+
+struct DeviceConfiguration {
+  Shared<OpaqueDeviceConfiguration> opaque = {};
+
+  bool operator==(const DeviceConfiguration&) const = default;
+};
+
+struct DeviceConstraint {
+  List<String> requests = {};
+  std::optional<String> matchAttribute = {};
+
+  bool operator==(const DeviceConstraint&) const = default;
+};
+
+struct DeviceCounterConsumption {
+  String counterSet = {};
+  Map<Counter> counters = {};
+
+  bool operator==(const DeviceCounterConsumption&) const = default;
+};
+
+struct DeviceRequest {
+  String name = {};
+  String deviceClassName = {};
+  List<DeviceSelector> selectors = {};
+  String allocationMode = {};
+  std::int64_t count = 0;
+  std::optional<bool> adminAccess = {};
+  List<DeviceSubRequest> firstAvailable = {};
+  List<DeviceToleration> tolerations = {};
+
+  bool operator==(const DeviceRequest&) const = default;
+};
+
+struct DeviceRequestAllocationResult {
+  String request = {};
+  String driver = {};
+  String pool = {};
+  String device = {};
+  std::optional<bool> adminAccess = {};
+  List<DeviceToleration> tolerations = {};
+
+  bool operator==(const DeviceRequestAllocationResult&) const = default;
+};
+
 struct DeviceSelector {
   Shared<CELDeviceSelector> cel = {};
 
   bool operator==(const DeviceSelector&) const = default;
+};
+
+struct DeviceSubRequest {
+  String name = {};
+  String deviceClassName = {};
+  List<DeviceSelector> selectors = {};
+  String allocationMode = {};
+  std::int64_t count = 0;
+  List<DeviceToleration> tolerations = {};
+
+  bool operator==(const DeviceSubRequest&) const = default;
 };
 
 struct DeviceTaint {
@@ -82,6 +298,68 @@ struct DeviceTaintSelector {
   bool operator==(const DeviceTaintSelector&) const = default;
 };
 
+struct DeviceToleration {
+  String key = {};
+  String operator_ = {};
+  String value = {};
+  String effect = {};
+  std::optional<std::int64_t> tolerationSeconds = {};
+
+  bool operator==(const DeviceToleration&) const = default;
+};
+
+struct NetworkDeviceData {
+  String interfaceName = {};
+  List<String> ips = {};
+  String hardwareAddress = {};
+
+  bool operator==(const NetworkDeviceData&) const = default;
+};
+
+struct OpaqueDeviceConfiguration {
+  String driver = {};
+  RawExtension parameters = {};
+
+  bool operator==(const OpaqueDeviceConfiguration&) const = default;
+};
+
+struct PartitionTypeStatus {
+  String attribute = {};
+  String type = {};
+  std::optional<std::int32_t> total = {};
+  std::optional<std::int32_t> allocatable = {};
+
+  bool operator==(const PartitionTypeStatus&) const = default;
+};
+
+struct PodSchedulingContext {
+  metav1::ObjectMeta metadata = {};
+  Shared<PodSchedulingContextSpec> spec = {};
+  Shared<PodSchedulingContextStatus> status = {};
+
+  bool operator==(const PodSchedulingContext&) const = default;
+};
+
+struct PodSchedulingContextList {
+  metav1::ListMeta metadata = {};
+  List<PodSchedulingContext> items = {};
+
+  bool operator==(const PodSchedulingContextList&) const = default;
+};
+
+struct PodSchedulingContextSpec {
+  String selectedNode = {};
+  List<String> potentialNodes = {};
+
+  bool operator==(const PodSchedulingContextSpec&) const = default;
+};
+
+struct PodSchedulingContextStatus {
+  List<ResourceClaimSchedulingStatus> resourceClaims = {};
+
+  bool operator==(const PodSchedulingContextStatus&) const = default;
+};
+
 struct PoolStatus {
   String driver = {};
   String poolName = {};
@@ -93,8 +371,84 @@ struct PoolStatus {
   std::optional<std::int32_t> unavailableDevices = {};
   std::optional<String> nodeName = {};
   std::optional<String> validationError = {};
+  List<PartitionTypeStatus> partitionSummary = {};
+  Shared<ShareableSummaryStatus> shareableSummary = {};
 
   bool operator==(const PoolStatus&) const = default;
+};
+
+struct ResourceClaim {
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceClaimSpec> spec = {};
+  Shared<ResourceClaimStatus> status = {};
+
+  bool operator==(const ResourceClaim&) const = default;
+};
+
+struct ResourceClaimConsumerReference {
+  String apiGroup = {};
+  String resource = {};
+  String name = {};
+  String uid = {};
+
+  bool operator==(const ResourceClaimConsumerReference&) const = default;
+};
+
+struct ResourceClaimList {
+  metav1::ListMeta metadata = {};
+  List<ResourceClaim> items = {};
+
+  bool operator==(const ResourceClaimList&) const = default;
+};
+
+struct ResourceClaimSchedulingStatus {
+  String name = {};
+  List<String> unsuitableNodes = {};
+
+  bool operator==(const ResourceClaimSchedulingStatus&) const = default;
+};
+
+struct ResourceClaimSpec {
+  Shared<DeviceClaim> devices = {};
+
+  bool operator==(const ResourceClaimSpec&) const = default;
+};
+
+struct ResourceClaimStatus {
+  Shared<AllocationResult> allocation = {};
+  List<ResourceClaimConsumerReference> reservedFor = {};
+  List<AllocatedDeviceStatus> devices = {};
+
+  bool operator==(const ResourceClaimStatus&) const = default;
+};
+
+struct ResourceClaimTemplate {
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceClaimTemplateSpec> spec = {};
+
+  bool operator==(const ResourceClaimTemplate&) const = default;
+};
+
+struct ResourceClaimTemplateList {
+  metav1::ListMeta metadata = {};
+  List<ResourceClaimTemplate> items = {};
+
+  bool operator==(const ResourceClaimTemplateList&) const = default;
+};
+
+struct ResourceClaimTemplateSpec {
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceClaimSpec> spec = {};
+
+  bool operator==(const ResourceClaimTemplateSpec&) const = default;
+};
+
+struct ResourcePool {
+  String name = {};
+  std::int64_t generation = 0;
+  std::int64_t resourceSliceCount = 0;
+
+  bool operator==(const ResourcePool&) const = default;
 };
 
 struct ResourcePoolStatusRequest {
@@ -116,6 +470,7 @@ struct ResourcePoolStatusRequestSpec {
   String driver = {};
   std::optional<String> poolName = {};
   std::optional<std::int32_t> limit = {};
+  std::optional<String> defaultPartitionTypeAttribute = {};
 
   bool operator==(const ResourcePoolStatusRequestSpec&) const = default;
 };
@@ -128,34 +483,160 @@ struct ResourcePoolStatusRequestStatus {
   bool operator==(const ResourcePoolStatusRequestStatus&) const = default;
 };
 
+struct ResourceSlice {
+  metav1::ObjectMeta metadata = {};
+  Shared<ResourceSliceSpec> spec = {};
+
+  bool operator==(const ResourceSlice&) const = default;
+};
+
+struct ResourceSliceList {
+  metav1::ListMeta metadata = {};
+  List<ResourceSlice> items = {};
+
+  bool operator==(const ResourceSliceList&) const = default;
+};
+
+struct ResourceSliceSpec {
+  String driver = {};
+  Shared<ResourcePool> pool = {};
+  String nodeName = {};
+  Shared<corev1::NodeSelector> nodeSelector = {};
+  bool allNodes = false;
+  List<Device> devices = {};
+  std::optional<bool> perDeviceNodeSelection = {};
+  List<CounterSet> sharedCounters = {};
+
+  bool operator==(const ResourceSliceSpec&) const = default;
+};
+
+struct ShareableCapacityStatus {
+  String name = {};
+  std::optional<Quantity> total = {};
+  std::optional<Quantity> consumed = {};
+  std::optional<Quantity> available = {};
+
+  bool operator==(const ShareableCapacityStatus&) const = default;
+};
+
+struct ShareableSummaryStatus {
+  std::optional<std::int32_t> fullyAvailableDevices = {};
+  std::optional<std::int32_t> partiallyAvailableDevices = {};
+  List<ShareableCapacityStatus> capacity = {};
+
+  bool operator==(const ShareableSummaryStatus&) const = default;
+};
+
 }  // namespace kube::resourcev1alpha3
 
 namespace kube {
 
 // clang-format off
+template <> struct TypeOf<resourcev1alpha3::AllocatedDeviceStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::AllocationResult> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::BasicDevice> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::CELDeviceSelector> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::Counter> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::CounterSet> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::Device> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceAllocationConfiguration> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceAllocationResult> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceAttribute> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceClaim> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceClaimConfiguration> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceClass> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceClassConfiguration> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceClassList> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceClassSpec> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceConfiguration> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceConstraint> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceCounterConsumption> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceRequest> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceRequestAllocationResult> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceSelector> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceSubRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceTaint> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceTaintRule> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceTaintRuleList> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceTaintRuleSpec> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceTaintRuleStatus> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::DeviceTaintSelector> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::DeviceToleration> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::NetworkDeviceData> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::OpaqueDeviceConfiguration> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::PartitionTypeStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::PodSchedulingContext> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::PodSchedulingContextList> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::PodSchedulingContextSpec> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::PodSchedulingContextStatus> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::PoolStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaim> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaimConsumerReference> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaimList> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaimSchedulingStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaimSpec> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaimStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaimTemplate> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaimTemplateList> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceClaimTemplateSpec> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourcePool> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestList> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestSpec> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1alpha3::ResourcePoolStatusRequestStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceSlice> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceSliceList> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ResourceSliceSpec> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ShareableCapacityStatus> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1alpha3::ShareableSummaryStatus> { static const TypeInfo info; };
+extern template void List<resourcev1alpha3::AllocatedDeviceStatus>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::CounterSet>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::Device>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceAllocationConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceClaimConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceClass>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceConstraint>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceRequest>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceSelector>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceSubRequest>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceTaint>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1alpha3::DeviceTaintRule>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::DeviceToleration>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::PartitionTypeStatus>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::PodSchedulingContext>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1alpha3::PoolStatus>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::ResourceClaim>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::ResourceClaimConsumerReference>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::ResourceClaimSchedulingStatus>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::ResourceClaimTemplate>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1alpha3::ResourcePoolStatusRequest>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::ResourceSlice>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1alpha3::ShareableCapacityStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::AllocationResult>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::BasicDevice>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::CELDeviceSelector>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::DeviceAllocationResult>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::DeviceClaim>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::DeviceClassSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::DeviceTaint>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::DeviceTaintRuleSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::DeviceTaintRuleStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::DeviceTaintSelector>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::NetworkDeviceData>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::PodSchedulingContextSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::PodSchedulingContextStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ResourceClaimSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ResourceClaimStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ResourceClaimTemplateSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ResourcePool>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::ResourcePoolStatusRequestSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1alpha3::ResourcePoolStatusRequestStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ResourceSliceSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1alpha3::ShareableSummaryStatus>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -11,12 +11,13 @@ constexpr std::string_view kNames1[] = {"type"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1};
 constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames4[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-constexpr std::string_view kNames5[] = {"get", "patch", "update"};
-constexpr ResourceInfo::Subresource kResourceClaimSubresources[] = {{"status", "", "", "ResourceClaim", kNames5}};
-constexpr std::string_view kNames6[] = {"uid"};
-constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames6, .patchStrategy = "merge", .patchMergeKey = "uid"};
-constexpr std::string_view kNames8[] = {"driver", "device", "pool", "shareID"};
-constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8};
+constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Set};
+constexpr std::string_view kNames6[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kResourceClaimSubresources[] = {{"status", "", "", "ResourceClaim", kNames6}};
+constexpr std::string_view kNames7[] = {"uid"};
+constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames7, .patchStrategy = "merge", .patchMergeKey = "uid"};
+constexpr std::string_view kNames9[] = {"driver", "device", "pool", "shareID"};
+constexpr MergeInfo kMerge10{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames9};
 constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AllocatedDeviceStatus, pool, "pool", 2, kRequired | kKeep, nullptr),
@@ -45,9 +46,9 @@ constexpr FieldInfo kBasicDeviceFields[] = {
     KUBE_FIELD(BasicDevice, bindingConditions, "bindingConditions", 9, 0, &kMerge3),
     KUBE_FIELD(BasicDevice, bindingFailureConditions, "bindingFailureConditions", 10, 0, &kMerge3),
     KUBE_FIELD(BasicDevice, allowMultipleAllocations, "allowMultipleAllocations", 11, 0, nullptr),
-    KUBE_FIELD(BasicDevice, nodeAllocatableResourceMappings, "nodeAllocatableResourceMappings", 12, 0, nullptr),
+    KUBE_FIELD(BasicDevice, nodeAllocatableResources, "nodeAllocatableResources", 14, 0, nullptr),
 };
-constexpr WireField kBasicDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}};
+constexpr WireField kBasicDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {14, 11}};
 constexpr FieldInfo kCELDeviceSelectorFields[] = {
     KUBE_FIELD(CELDeviceSelector, expression, "expression", 1, kRequired | kKeep, nullptr),
 };
@@ -124,7 +125,7 @@ constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
 constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
 constexpr FieldInfo kDeviceClassFields[] = {
     KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeviceClass, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .verbs = kNames4};
@@ -158,8 +159,14 @@ constexpr WireField kDeviceConstraintWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kDeviceCounterConsumptionFields[] = {
     KUBE_FIELD(DeviceCounterConsumption, counterSet, "counterSet", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceCounterConsumption, counters, "counters", 2, kRequired, nullptr),
+    KUBE_FIELD(DeviceCounterConsumption, compatibilityGroups, "compatibilityGroups", 3, 0, &kMerge3),
 };
-constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kDeviceDerivedAttributeFields[] = {
+    KUBE_FIELD(DeviceDerivedAttribute, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceDerivedAttribute, expression, "expression", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kDeviceDerivedAttributeWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceRequest, deviceClassName, "deviceClassName", 2, kKeep, nullptr),
@@ -170,8 +177,9 @@ constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, firstAvailable, "firstAvailable", 7, 0, &kMerge3),
     KUBE_FIELD(DeviceRequest, tolerations, "tolerations", 8, 0, &kMerge3),
     KUBE_FIELD(DeviceRequest, capacity, "capacity", 9, 0, nullptr),
+    KUBE_FIELD(DeviceRequest, derivedAttributes, "derivedAttributes", 10, 0, &kMerge3),
 };
-constexpr WireField kDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
+constexpr WireField kDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
 constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
     KUBE_FIELD(DeviceRequestAllocationResult, request, "request", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceRequestAllocationResult, driver, "driver", 2, kRequired | kKeep, nullptr),
@@ -183,8 +191,9 @@ constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
     KUBE_FIELD(DeviceRequestAllocationResult, bindingFailureConditions, "bindingFailureConditions", 8, 0, &kMerge3),
     KUBE_FIELD(DeviceRequestAllocationResult, shareID, "shareID", 9, 0, nullptr),
     KUBE_FIELD(DeviceRequestAllocationResult, consumedCapacity, "consumedCapacity", 10, 0, nullptr),
+    KUBE_FIELD(DeviceRequestAllocationResult, skipNodeOperations, "skipNodeOperations", 11, 0, &kMerge5),
 };
-constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
+constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
 constexpr FieldInfo kDeviceSelectorFields[] = {
     KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
@@ -197,8 +206,9 @@ constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, count, "count", 5, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, tolerations, "tolerations", 7, 0, &kMerge3),
     KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 8, 0, nullptr),
+    KUBE_FIELD(DeviceSubRequest, derivedAttributes, "derivedAttributes", 9, 0, &kMerge3),
 };
-constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}};
+constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {7, 5}, {8, 6}, {9, 7}};
 constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceTaint, value, "value", 2, 0, nullptr),
@@ -220,11 +230,22 @@ constexpr FieldInfo kNetworkDeviceDataFields[] = {
     KUBE_FIELD(NetworkDeviceData, hardwareAddress, "hardwareAddress", 3, 0, nullptr),
 };
 constexpr WireField kNetworkDeviceDataWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr FieldInfo kNodeAllocatableResourceMappingFields[] = {
-    KUBE_FIELD(NodeAllocatableResourceMapping, capacityKey, "capacityKey", 1, 0, nullptr),
-    KUBE_FIELD(NodeAllocatableResourceMapping, allocationMultiplier, "allocationMultiplier", 2, 0, nullptr),
+constexpr FieldInfo kNodeAllocatableMappingFields[] = {
+    KUBE_FIELD(NodeAllocatableMapping, capacityKey, "capacityKey", 1, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableMapping, capacityMultiplier, "capacityMultiplier", 2, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableMapping, deviceMultiplier, "deviceMultiplier", 3, 0, nullptr),
 };
-constexpr WireField kNodeAllocatableResourceMappingWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kNodeAllocatableMappingWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kNodeAllocatableOverheadFields[] = {
+    KUBE_FIELD(NodeAllocatableOverhead, perPod, "perPod", 1, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableOverhead, perContainer, "perContainer", 2, 0, nullptr),
+};
+constexpr WireField kNodeAllocatableOverheadWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kNodeAllocatableResourceFields[] = {
+    KUBE_FIELD(NodeAllocatableResource, mapping, "mapping", 3, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableResource, overhead, "overhead", 4, 0, nullptr),
+};
+constexpr WireField kNodeAllocatableResourceWire[] = {{3, 0}, {4, 1}};
 constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
     KUBE_FIELD(OpaqueDeviceConfiguration, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(OpaqueDeviceConfiguration, parameters, "parameters", 2, kRequired | kKeep, nullptr),
@@ -232,7 +253,7 @@ constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
 constexpr WireField kOpaqueDeviceConfigurationWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kKeep | kByValue, nullptr),
     KUBE_FIELD(ResourceClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -256,13 +277,13 @@ constexpr FieldInfo kResourceClaimSpecFields[] = {
 constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
 constexpr FieldInfo kResourceClaimStatusFields[] = {
     KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge7),
-    KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge9),
+    KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge8),
+    KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge10),
 };
 constexpr WireField kResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {4, 2}};
 constexpr FieldInfo kResourceClaimTemplateFields[] = {
     KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .verbs = kNames4};
@@ -274,7 +295,7 @@ constexpr WireField kResourceClaimTemplateListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateListResource{.group = "resource.k8s.io", .version = "v1beta1", .kind = "ResourceClaimTemplateList"};
 constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
     KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kResourcePoolFields[] = {
@@ -304,8 +325,10 @@ constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, devices, "devices", 6, 0, &kMerge3),
     KUBE_FIELD(ResourceSliceSpec, perDeviceNodeSelection, "perDeviceNodeSelection", 7, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, sharedCounters, "sharedCounters", 8, 0, &kMerge3),
+    KUBE_FIELD(ResourceSliceSpec, partitionTypeAttribute, "partitionTypeAttribute", 9, 0, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, skipNodeOperations, "skipNodeOperations", 10, 0, &kMerge5),
 };
-constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
+constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
 }  // namespace
 }  // namespace resourcev1beta1
 
@@ -332,6 +355,7 @@ constinit const TypeInfo TypeOf<resourcev1beta1::DeviceClassSpec>::info = detail
 constinit const TypeInfo TypeOf<resourcev1beta1::DeviceConfiguration>::info = detail::makeType<resourcev1beta1::DeviceConfiguration>("DeviceConfiguration", resourcev1beta1::kDeviceConfigurationFields, resourcev1beta1::kDeviceConfigurationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::DeviceConstraint>::info = detail::makeType<resourcev1beta1::DeviceConstraint>("DeviceConstraint", resourcev1beta1::kDeviceConstraintFields, resourcev1beta1::kDeviceConstraintWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::DeviceCounterConsumption>::info = detail::makeType<resourcev1beta1::DeviceCounterConsumption>("DeviceCounterConsumption", resourcev1beta1::kDeviceCounterConsumptionFields, resourcev1beta1::kDeviceCounterConsumptionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::DeviceDerivedAttribute>::info = detail::makeType<resourcev1beta1::DeviceDerivedAttribute>("DeviceDerivedAttribute", resourcev1beta1::kDeviceDerivedAttributeFields, resourcev1beta1::kDeviceDerivedAttributeWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::DeviceRequest>::info = detail::makeType<resourcev1beta1::DeviceRequest>("DeviceRequest", resourcev1beta1::kDeviceRequestFields, resourcev1beta1::kDeviceRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::DeviceRequestAllocationResult>::info = detail::makeType<resourcev1beta1::DeviceRequestAllocationResult>("DeviceRequestAllocationResult", resourcev1beta1::kDeviceRequestAllocationResultFields, resourcev1beta1::kDeviceRequestAllocationResultWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::DeviceSelector>::info = detail::makeType<resourcev1beta1::DeviceSelector>("DeviceSelector", resourcev1beta1::kDeviceSelectorFields, resourcev1beta1::kDeviceSelectorWire, nullptr, JsonForm::Object, false);
@@ -339,7 +363,9 @@ constinit const TypeInfo TypeOf<resourcev1beta1::DeviceSubRequest>::info = detai
 constinit const TypeInfo TypeOf<resourcev1beta1::DeviceTaint>::info = detail::makeType<resourcev1beta1::DeviceTaint>("DeviceTaint", resourcev1beta1::kDeviceTaintFields, resourcev1beta1::kDeviceTaintWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::DeviceToleration>::info = detail::makeType<resourcev1beta1::DeviceToleration>("DeviceToleration", resourcev1beta1::kDeviceTolerationFields, resourcev1beta1::kDeviceTolerationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::NetworkDeviceData>::info = detail::makeType<resourcev1beta1::NetworkDeviceData>("NetworkDeviceData", resourcev1beta1::kNetworkDeviceDataFields, resourcev1beta1::kNetworkDeviceDataWire, nullptr, JsonForm::Object, false);
-constinit const TypeInfo TypeOf<resourcev1beta1::NodeAllocatableResourceMapping>::info = detail::makeType<resourcev1beta1::NodeAllocatableResourceMapping>("NodeAllocatableResourceMapping", resourcev1beta1::kNodeAllocatableResourceMappingFields, resourcev1beta1::kNodeAllocatableResourceMappingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::NodeAllocatableMapping>::info = detail::makeType<resourcev1beta1::NodeAllocatableMapping>("NodeAllocatableMapping", resourcev1beta1::kNodeAllocatableMappingFields, resourcev1beta1::kNodeAllocatableMappingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::NodeAllocatableOverhead>::info = detail::makeType<resourcev1beta1::NodeAllocatableOverhead>("NodeAllocatableOverhead", resourcev1beta1::kNodeAllocatableOverheadFields, resourcev1beta1::kNodeAllocatableOverheadWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta1::NodeAllocatableResource>::info = detail::makeType<resourcev1beta1::NodeAllocatableResource>("NodeAllocatableResource", resourcev1beta1::kNodeAllocatableResourceFields, resourcev1beta1::kNodeAllocatableResourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::OpaqueDeviceConfiguration>::info = detail::makeType<resourcev1beta1::OpaqueDeviceConfiguration>("OpaqueDeviceConfiguration", resourcev1beta1::kOpaqueDeviceConfigurationFields, resourcev1beta1::kOpaqueDeviceConfigurationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaim>::info = detail::makeType<resourcev1beta1::ResourceClaim>("ResourceClaim", resourcev1beta1::kResourceClaimFields, resourcev1beta1::kResourceClaimWire, &resourcev1beta1::kResourceClaimResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta1::ResourceClaimConsumerReference>::info = detail::makeType<resourcev1beta1::ResourceClaimConsumerReference>("ResourceClaimConsumerReference", resourcev1beta1::kResourceClaimConsumerReferenceFields, resourcev1beta1::kResourceClaimConsumerReferenceWire, nullptr, JsonForm::Object, false);
@@ -362,6 +388,7 @@ template void List<resourcev1beta1::DeviceClass>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta1::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta1::DeviceConstraint>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta1::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta1::DeviceDerivedAttribute>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta1::DeviceRequest>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta1::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta1::DeviceSelector>::drop(detail::Block*) noexcept;
@@ -382,6 +409,8 @@ template void Shared<resourcev1beta1::DeviceAllocationResult>::drop(detail::Bloc
 template void Shared<resourcev1beta1::DeviceClaim>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta1::DeviceClassSpec>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta1::NetworkDeviceData>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::NodeAllocatableMapping>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta1::NodeAllocatableOverhead>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta1::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta1::ResourceClaimSpec>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta1::ResourceClaimStatus>::drop(detail::Block*) noexcept;

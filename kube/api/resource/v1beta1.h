@@ -35,6 +35,7 @@ struct DeviceClassSpec;
 struct DeviceConfiguration;
 struct DeviceConstraint;
 struct DeviceCounterConsumption;
+struct DeviceDerivedAttribute;
 struct DeviceRequest;
 struct DeviceRequestAllocationResult;
 struct DeviceSelector;
@@ -42,7 +43,9 @@ struct DeviceSubRequest;
 struct DeviceTaint;
 struct DeviceToleration;
 struct NetworkDeviceData;
-struct NodeAllocatableResourceMapping;
+struct NodeAllocatableMapping;
+struct NodeAllocatableOverhead;
+struct NodeAllocatableResource;
 struct OpaqueDeviceConfiguration;
 struct ResourceClaim;
 struct ResourceClaimConsumerReference;
@@ -89,7 +92,7 @@ struct BasicDevice {
   List<String> bindingConditions = {};
   List<String> bindingFailureConditions = {};
   std::optional<bool> allowMultipleAllocations = {};
-  Map<NodeAllocatableResourceMapping> nodeAllocatableResourceMappings = {};
+  Map<NodeAllocatableResource> nodeAllocatableResources = {};
 
   bool operator==(const BasicDevice&) const = default;
 };
@@ -237,8 +240,16 @@ struct DeviceConstraint {
 struct DeviceCounterConsumption {
   String counterSet = {};
   Map<Counter> counters = {};
+  List<String> compatibilityGroups = {};
 
   bool operator==(const DeviceCounterConsumption&) const = default;
+};
+
+struct DeviceDerivedAttribute {
+  String name = {};
+  String expression = {};
+
+  bool operator==(const DeviceDerivedAttribute&) const = default;
 };
 
 struct DeviceRequest {
@@ -251,6 +262,7 @@ struct DeviceRequest {
   List<DeviceSubRequest> firstAvailable = {};
   List<DeviceToleration> tolerations = {};
   Shared<CapacityRequirements> capacity = {};
+  List<DeviceDerivedAttribute> derivedAttributes = {};
 
   bool operator==(const DeviceRequest&) const = default;
 };
@@ -266,6 +278,7 @@ struct DeviceRequestAllocationResult {
   List<String> bindingFailureConditions = {};
   std::optional<String> shareID = {};
   Map<Quantity> consumedCapacity = {};
+  List<String> skipNodeOperations = {};
 
   bool operator==(const DeviceRequestAllocationResult&) const = default;
 };
@@ -284,6 +297,7 @@ struct DeviceSubRequest {
   std::int64_t count = 0;
   List<DeviceToleration> tolerations = {};
   Shared<CapacityRequirements> capacity = {};
+  List<DeviceDerivedAttribute> derivedAttributes = {};
 
   bool operator==(const DeviceSubRequest&) const = default;
 };
@@ -315,11 +329,26 @@ struct NetworkDeviceData {
   bool operator==(const NetworkDeviceData&) const = default;
 };
 
-struct NodeAllocatableResourceMapping {
+struct NodeAllocatableMapping {
   std::optional<String> capacityKey = {};
-  std::optional<Quantity> allocationMultiplier = {};
+  std::optional<Quantity> capacityMultiplier = {};
+  std::optional<Quantity> deviceMultiplier = {};
 
-  bool operator==(const NodeAllocatableResourceMapping&) const = default;
+  bool operator==(const NodeAllocatableMapping&) const = default;
+};
+
+struct NodeAllocatableOverhead {
+  std::optional<Quantity> perPod = {};
+  std::optional<Quantity> perContainer = {};
+
+  bool operator==(const NodeAllocatableOverhead&) const = default;
+};
+
+struct NodeAllocatableResource {
+  Shared<NodeAllocatableMapping> mapping = {};
+  Shared<NodeAllocatableOverhead> overhead = {};
+
+  bool operator==(const NodeAllocatableResource&) const = default;
 };
 
 struct OpaqueDeviceConfiguration {
@@ -419,6 +448,8 @@ struct ResourceSliceSpec {
   List<Device> devices = {};
   std::optional<bool> perDeviceNodeSelection = {};
   List<CounterSet> sharedCounters = {};
+  std::optional<String> partitionTypeAttribute = {};
+  List<String> skipNodeOperations = {};
 
   bool operator==(const ResourceSliceSpec&) const = default;
 };
@@ -451,6 +482,7 @@ template <> struct TypeOf<resourcev1beta1::DeviceClassSpec> { static const TypeI
 template <> struct TypeOf<resourcev1beta1::DeviceConfiguration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::DeviceConstraint> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::DeviceCounterConsumption> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1beta1::DeviceDerivedAttribute> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::DeviceRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::DeviceRequestAllocationResult> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::DeviceSelector> { static const TypeInfo info; };
@@ -458,7 +490,9 @@ template <> struct TypeOf<resourcev1beta1::DeviceSubRequest> { static const Type
 template <> struct TypeOf<resourcev1beta1::DeviceTaint> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::DeviceToleration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::NetworkDeviceData> { static const TypeInfo info; };
-template <> struct TypeOf<resourcev1beta1::NodeAllocatableResourceMapping> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1beta1::NodeAllocatableMapping> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1beta1::NodeAllocatableOverhead> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1beta1::NodeAllocatableResource> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::OpaqueDeviceConfiguration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::ResourceClaim> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta1::ResourceClaimConsumerReference> { static const TypeInfo info; };
@@ -481,6 +515,7 @@ extern template void List<resourcev1beta1::DeviceClass>::drop(detail::Block*) no
 extern template void List<resourcev1beta1::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta1::DeviceConstraint>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta1::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta1::DeviceDerivedAttribute>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta1::DeviceRequest>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta1::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta1::DeviceSelector>::drop(detail::Block*) noexcept;
@@ -501,6 +536,8 @@ extern template void Shared<resourcev1beta1::DeviceAllocationResult>::drop(detai
 extern template void Shared<resourcev1beta1::DeviceClaim>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta1::DeviceClassSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta1::NetworkDeviceData>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta1::NodeAllocatableMapping>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta1::NodeAllocatableOverhead>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta1::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta1::ResourceClaimSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta1::ResourceClaimStatus>::drop(detail::Block*) noexcept;

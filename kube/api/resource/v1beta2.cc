@@ -11,14 +11,15 @@ constexpr std::string_view kNames1[] = {"type"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1};
 constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Atomic};
 constexpr std::string_view kNames4[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-constexpr std::string_view kNames5[] = {"get", "patch", "update"};
-constexpr ResourceInfo::Subresource kDeviceTaintRuleSubresources[] = {{"status", "", "", "DeviceTaintRule", kNames5}};
-constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1, .patchStrategy = "merge", .patchMergeKey = "type"};
-constexpr ResourceInfo::Subresource kResourceClaimSubresources[] = {{"status", "", "", "ResourceClaim", kNames5}};
-constexpr std::string_view kNames7[] = {"uid"};
-constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames7, .patchStrategy = "merge", .patchMergeKey = "uid"};
-constexpr std::string_view kNames9[] = {"driver", "device", "pool", "shareID"};
-constexpr MergeInfo kMerge10{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames9};
+constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Set};
+constexpr std::string_view kNames6[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kDeviceTaintRuleSubresources[] = {{"status", "", "", "DeviceTaintRule", kNames6}};
+constexpr MergeInfo kMerge7{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames1, .patchStrategy = "merge", .patchMergeKey = "type"};
+constexpr ResourceInfo::Subresource kResourceClaimSubresources[] = {{"status", "", "", "ResourceClaim", kNames6}};
+constexpr std::string_view kNames8[] = {"uid"};
+constexpr MergeInfo kMerge9{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames8, .patchStrategy = "merge", .patchMergeKey = "uid"};
+constexpr std::string_view kNames10[] = {"driver", "device", "pool", "shareID"};
+constexpr MergeInfo kMerge11{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames10};
 constexpr FieldInfo kAllocatedDeviceStatusFields[] = {
     KUBE_FIELD(AllocatedDeviceStatus, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(AllocatedDeviceStatus, pool, "pool", 2, kRequired | kKeep, nullptr),
@@ -77,9 +78,9 @@ constexpr FieldInfo kDeviceFields[] = {
     KUBE_FIELD(Device, bindingConditions, "bindingConditions", 10, 0, &kMerge3),
     KUBE_FIELD(Device, bindingFailureConditions, "bindingFailureConditions", 11, 0, &kMerge3),
     KUBE_FIELD(Device, allowMultipleAllocations, "allowMultipleAllocations", 12, 0, nullptr),
-    KUBE_FIELD(Device, nodeAllocatableResourceMappings, "nodeAllocatableResourceMappings", 13, 0, nullptr),
+    KUBE_FIELD(Device, nodeAllocatableResources, "nodeAllocatableResources", 14, 0, nullptr),
 };
-constexpr WireField kDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {13, 12}};
+constexpr WireField kDeviceWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}, {12, 11}, {14, 12}};
 constexpr FieldInfo kDeviceAllocationConfigurationFields[] = {
     KUBE_FIELD(DeviceAllocationConfiguration, source, "source", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceAllocationConfiguration, requests, "requests", 2, 0, &kMerge3),
@@ -122,7 +123,7 @@ constexpr WireField kDeviceClaimConfigurationWire_2[] = {{1, 1}};
 constexpr WireField kDeviceClaimConfigurationWire[] = {{1, 0}, {2, 0, kDeviceClaimConfigurationWire_2}};
 constexpr FieldInfo kDeviceClassFields[] = {
     KUBE_FIELD(DeviceClass, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(DeviceClass, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(DeviceClass, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kDeviceClassWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kDeviceClassResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "DeviceClass", .plural = "deviceclasses", .singular = "deviceclass", .listKind = "DeviceClassList", .verbs = kNames4};
@@ -156,8 +157,14 @@ constexpr WireField kDeviceConstraintWire[] = {{1, 0}, {2, 1}, {3, 2}};
 constexpr FieldInfo kDeviceCounterConsumptionFields[] = {
     KUBE_FIELD(DeviceCounterConsumption, counterSet, "counterSet", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceCounterConsumption, counters, "counters", 2, kRequired, nullptr),
+    KUBE_FIELD(DeviceCounterConsumption, compatibilityGroups, "compatibilityGroups", 3, 0, &kMerge3),
 };
-constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kDeviceCounterConsumptionWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kDeviceDerivedAttributeFields[] = {
+    KUBE_FIELD(DeviceDerivedAttribute, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(DeviceDerivedAttribute, expression, "expression", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kDeviceDerivedAttributeWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kDeviceRequestFields[] = {
     KUBE_FIELD(DeviceRequest, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceRequest, exactly, "exactly", 2, 0, nullptr),
@@ -175,8 +182,9 @@ constexpr FieldInfo kDeviceRequestAllocationResultFields[] = {
     KUBE_FIELD(DeviceRequestAllocationResult, bindingFailureConditions, "bindingFailureConditions", 8, 0, &kMerge3),
     KUBE_FIELD(DeviceRequestAllocationResult, shareID, "shareID", 9, 0, nullptr),
     KUBE_FIELD(DeviceRequestAllocationResult, consumedCapacity, "consumedCapacity", 10, 0, nullptr),
+    KUBE_FIELD(DeviceRequestAllocationResult, skipNodeOperations, "skipNodeOperations", 11, 0, &kMerge5),
 };
-constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
+constexpr WireField kDeviceRequestAllocationResultWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}, {11, 10}};
 constexpr FieldInfo kDeviceSelectorFields[] = {
     KUBE_FIELD(DeviceSelector, cel, "cel", 1, 0, nullptr),
 };
@@ -189,8 +197,9 @@ constexpr FieldInfo kDeviceSubRequestFields[] = {
     KUBE_FIELD(DeviceSubRequest, count, "count", 5, 0, nullptr),
     KUBE_FIELD(DeviceSubRequest, tolerations, "tolerations", 6, 0, &kMerge3),
     KUBE_FIELD(DeviceSubRequest, capacity, "capacity", 7, 0, nullptr),
+    KUBE_FIELD(DeviceSubRequest, derivedAttributes, "derivedAttributes", 8, 0, &kMerge3),
 };
-constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
+constexpr WireField kDeviceSubRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr FieldInfo kDeviceTaintFields[] = {
     KUBE_FIELD(DeviceTaint, key, "key", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(DeviceTaint, value, "value", 2, 0, nullptr),
@@ -217,7 +226,7 @@ constexpr FieldInfo kDeviceTaintRuleSpecFields[] = {
 };
 constexpr WireField kDeviceTaintRuleSpecWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kDeviceTaintRuleStatusFields[] = {
-    KUBE_FIELD(DeviceTaintRuleStatus, conditions, "conditions", 1, 0, &kMerge6),
+    KUBE_FIELD(DeviceTaintRuleStatus, conditions, "conditions", 1, 0, &kMerge7),
 };
 constexpr WireField kDeviceTaintRuleStatusWire[] = {{1, 0}};
 constexpr FieldInfo kDeviceTaintSelectorFields[] = {
@@ -242,19 +251,31 @@ constexpr FieldInfo kExactDeviceRequestFields[] = {
     KUBE_FIELD(ExactDeviceRequest, adminAccess, "adminAccess", 5, 0, nullptr),
     KUBE_FIELD(ExactDeviceRequest, tolerations, "tolerations", 6, 0, &kMerge3),
     KUBE_FIELD(ExactDeviceRequest, capacity, "capacity", 7, 0, nullptr),
+    KUBE_FIELD(ExactDeviceRequest, derivedAttributes, "derivedAttributes", 8, 0, &kMerge3),
 };
-constexpr WireField kExactDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}};
+constexpr WireField kExactDeviceRequestWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr FieldInfo kNetworkDeviceDataFields[] = {
     KUBE_FIELD(NetworkDeviceData, interfaceName, "interfaceName", 1, 0, nullptr),
     KUBE_FIELD(NetworkDeviceData, ips, "ips", 2, 0, &kMerge3),
     KUBE_FIELD(NetworkDeviceData, hardwareAddress, "hardwareAddress", 3, 0, nullptr),
 };
 constexpr WireField kNetworkDeviceDataWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr FieldInfo kNodeAllocatableResourceMappingFields[] = {
-    KUBE_FIELD(NodeAllocatableResourceMapping, capacityKey, "capacityKey", 1, 0, nullptr),
-    KUBE_FIELD(NodeAllocatableResourceMapping, allocationMultiplier, "allocationMultiplier", 2, 0, nullptr),
+constexpr FieldInfo kNodeAllocatableMappingFields[] = {
+    KUBE_FIELD(NodeAllocatableMapping, capacityKey, "capacityKey", 1, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableMapping, capacityMultiplier, "capacityMultiplier", 2, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableMapping, deviceMultiplier, "deviceMultiplier", 3, 0, nullptr),
 };
-constexpr WireField kNodeAllocatableResourceMappingWire[] = {{1, 0}, {2, 1}};
+constexpr WireField kNodeAllocatableMappingWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kNodeAllocatableOverheadFields[] = {
+    KUBE_FIELD(NodeAllocatableOverhead, perPod, "perPod", 1, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableOverhead, perContainer, "perContainer", 2, 0, nullptr),
+};
+constexpr WireField kNodeAllocatableOverheadWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kNodeAllocatableResourceFields[] = {
+    KUBE_FIELD(NodeAllocatableResource, mapping, "mapping", 3, 0, nullptr),
+    KUBE_FIELD(NodeAllocatableResource, overhead, "overhead", 4, 0, nullptr),
+};
+constexpr WireField kNodeAllocatableResourceWire[] = {{3, 0}, {4, 1}};
 constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
     KUBE_FIELD(OpaqueDeviceConfiguration, driver, "driver", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(OpaqueDeviceConfiguration, parameters, "parameters", 2, kRequired | kKeep, nullptr),
@@ -262,7 +283,7 @@ constexpr FieldInfo kOpaqueDeviceConfigurationFields[] = {
 constexpr WireField kOpaqueDeviceConfigurationWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kResourceClaimFields[] = {
     KUBE_FIELD(ResourceClaim, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaim, spec, "spec", 2, kKeep | kByValue, nullptr),
     KUBE_FIELD(ResourceClaim, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
@@ -286,13 +307,13 @@ constexpr FieldInfo kResourceClaimSpecFields[] = {
 constexpr WireField kResourceClaimSpecWire[] = {{1, 0}};
 constexpr FieldInfo kResourceClaimStatusFields[] = {
     KUBE_FIELD(ResourceClaimStatus, allocation, "allocation", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge8),
-    KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge10),
+    KUBE_FIELD(ResourceClaimStatus, reservedFor, "reservedFor", 2, 0, &kMerge9),
+    KUBE_FIELD(ResourceClaimStatus, devices, "devices", 4, 0, &kMerge11),
 };
 constexpr WireField kResourceClaimStatusWire[] = {{1, 0}, {2, 1}, {4, 2}};
 constexpr FieldInfo kResourceClaimTemplateFields[] = {
     KUBE_FIELD(ResourceClaimTemplate, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaimTemplate, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceClaimTemplate", .plural = "resourceclaimtemplates", .singular = "resourceclaimtemplate", .listKind = "ResourceClaimTemplateList", .namespaced = true, .verbs = kNames4};
@@ -304,7 +325,7 @@ constexpr WireField kResourceClaimTemplateListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kResourceClaimTemplateListResource{.group = "resource.k8s.io", .version = "v1beta2", .kind = "ResourceClaimTemplateList"};
 constexpr FieldInfo kResourceClaimTemplateSpecFields[] = {
     KUBE_FIELD(ResourceClaimTemplateSpec, metadata, "metadata", 1, 0, nullptr),
-    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(ResourceClaimTemplateSpec, spec, "spec", 2, kKeep | kByValue, nullptr),
 };
 constexpr WireField kResourceClaimTemplateSpecWire[] = {{1, 0}, {2, 1}};
 constexpr FieldInfo kResourcePoolFields[] = {
@@ -334,8 +355,10 @@ constexpr FieldInfo kResourceSliceSpecFields[] = {
     KUBE_FIELD(ResourceSliceSpec, devices, "devices", 6, 0, &kMerge3),
     KUBE_FIELD(ResourceSliceSpec, perDeviceNodeSelection, "perDeviceNodeSelection", 7, 0, nullptr),
     KUBE_FIELD(ResourceSliceSpec, sharedCounters, "sharedCounters", 8, 0, &kMerge3),
+    KUBE_FIELD(ResourceSliceSpec, partitionTypeAttribute, "partitionTypeAttribute", 9, 0, nullptr),
+    KUBE_FIELD(ResourceSliceSpec, skipNodeOperations, "skipNodeOperations", 10, 0, &kMerge5),
 };
-constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
+constexpr WireField kResourceSliceSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}, {10, 9}};
 }  // namespace
 }  // namespace resourcev1beta2
 
@@ -361,6 +384,7 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceClassSpec>::info = detail
 constinit const TypeInfo TypeOf<resourcev1beta2::DeviceConfiguration>::info = detail::makeType<resourcev1beta2::DeviceConfiguration>("DeviceConfiguration", resourcev1beta2::kDeviceConfigurationFields, resourcev1beta2::kDeviceConfigurationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::DeviceConstraint>::info = detail::makeType<resourcev1beta2::DeviceConstraint>("DeviceConstraint", resourcev1beta2::kDeviceConstraintFields, resourcev1beta2::kDeviceConstraintWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::DeviceCounterConsumption>::info = detail::makeType<resourcev1beta2::DeviceCounterConsumption>("DeviceCounterConsumption", resourcev1beta2::kDeviceCounterConsumptionFields, resourcev1beta2::kDeviceCounterConsumptionWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::DeviceDerivedAttribute>::info = detail::makeType<resourcev1beta2::DeviceDerivedAttribute>("DeviceDerivedAttribute", resourcev1beta2::kDeviceDerivedAttributeFields, resourcev1beta2::kDeviceDerivedAttributeWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::DeviceRequest>::info = detail::makeType<resourcev1beta2::DeviceRequest>("DeviceRequest", resourcev1beta2::kDeviceRequestFields, resourcev1beta2::kDeviceRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::DeviceRequestAllocationResult>::info = detail::makeType<resourcev1beta2::DeviceRequestAllocationResult>("DeviceRequestAllocationResult", resourcev1beta2::kDeviceRequestAllocationResultFields, resourcev1beta2::kDeviceRequestAllocationResultWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::DeviceSelector>::info = detail::makeType<resourcev1beta2::DeviceSelector>("DeviceSelector", resourcev1beta2::kDeviceSelectorFields, resourcev1beta2::kDeviceSelectorWire, nullptr, JsonForm::Object, false);
@@ -374,7 +398,9 @@ constinit const TypeInfo TypeOf<resourcev1beta2::DeviceTaintSelector>::info = de
 constinit const TypeInfo TypeOf<resourcev1beta2::DeviceToleration>::info = detail::makeType<resourcev1beta2::DeviceToleration>("DeviceToleration", resourcev1beta2::kDeviceTolerationFields, resourcev1beta2::kDeviceTolerationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::ExactDeviceRequest>::info = detail::makeType<resourcev1beta2::ExactDeviceRequest>("ExactDeviceRequest", resourcev1beta2::kExactDeviceRequestFields, resourcev1beta2::kExactDeviceRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::NetworkDeviceData>::info = detail::makeType<resourcev1beta2::NetworkDeviceData>("NetworkDeviceData", resourcev1beta2::kNetworkDeviceDataFields, resourcev1beta2::kNetworkDeviceDataWire, nullptr, JsonForm::Object, false);
-constinit const TypeInfo TypeOf<resourcev1beta2::NodeAllocatableResourceMapping>::info = detail::makeType<resourcev1beta2::NodeAllocatableResourceMapping>("NodeAllocatableResourceMapping", resourcev1beta2::kNodeAllocatableResourceMappingFields, resourcev1beta2::kNodeAllocatableResourceMappingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::NodeAllocatableMapping>::info = detail::makeType<resourcev1beta2::NodeAllocatableMapping>("NodeAllocatableMapping", resourcev1beta2::kNodeAllocatableMappingFields, resourcev1beta2::kNodeAllocatableMappingWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::NodeAllocatableOverhead>::info = detail::makeType<resourcev1beta2::NodeAllocatableOverhead>("NodeAllocatableOverhead", resourcev1beta2::kNodeAllocatableOverheadFields, resourcev1beta2::kNodeAllocatableOverheadWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<resourcev1beta2::NodeAllocatableResource>::info = detail::makeType<resourcev1beta2::NodeAllocatableResource>("NodeAllocatableResource", resourcev1beta2::kNodeAllocatableResourceFields, resourcev1beta2::kNodeAllocatableResourceWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::OpaqueDeviceConfiguration>::info = detail::makeType<resourcev1beta2::OpaqueDeviceConfiguration>("OpaqueDeviceConfiguration", resourcev1beta2::kOpaqueDeviceConfigurationFields, resourcev1beta2::kOpaqueDeviceConfigurationWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaim>::info = detail::makeType<resourcev1beta2::ResourceClaim>("ResourceClaim", resourcev1beta2::kResourceClaimFields, resourcev1beta2::kResourceClaimWire, &resourcev1beta2::kResourceClaimResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<resourcev1beta2::ResourceClaimConsumerReference>::info = detail::makeType<resourcev1beta2::ResourceClaimConsumerReference>("ResourceClaimConsumerReference", resourcev1beta2::kResourceClaimConsumerReferenceFields, resourcev1beta2::kResourceClaimConsumerReferenceWire, nullptr, JsonForm::Object, false);
@@ -397,6 +423,7 @@ template void List<resourcev1beta2::DeviceClass>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta2::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta2::DeviceConstraint>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta2::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+template void List<resourcev1beta2::DeviceDerivedAttribute>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta2::DeviceRequest>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta2::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
 template void List<resourcev1beta2::DeviceSelector>::drop(detail::Block*) noexcept;
@@ -422,6 +449,8 @@ template void Shared<resourcev1beta2::DeviceTaintRuleStatus>::drop(detail::Block
 template void Shared<resourcev1beta2::DeviceTaintSelector>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta2::ExactDeviceRequest>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta2::NetworkDeviceData>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta2::NodeAllocatableMapping>::drop(detail::Block*) noexcept;
+template void Shared<resourcev1beta2::NodeAllocatableOverhead>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta2::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta2::ResourceClaimSpec>::drop(detail::Block*) noexcept;
 template void Shared<resourcev1beta2::ResourceClaimStatus>::drop(detail::Block*) noexcept;

@@ -34,6 +34,7 @@ struct DeviceClassSpec;
 struct DeviceConfiguration;
 struct DeviceConstraint;
 struct DeviceCounterConsumption;
+struct DeviceDerivedAttribute;
 struct DeviceRequest;
 struct DeviceRequestAllocationResult;
 struct DeviceSelector;
@@ -47,7 +48,9 @@ struct DeviceTaintSelector;
 struct DeviceToleration;
 struct ExactDeviceRequest;
 struct NetworkDeviceData;
-struct NodeAllocatableResourceMapping;
+struct NodeAllocatableMapping;
+struct NodeAllocatableOverhead;
+struct NodeAllocatableResource;
 struct OpaqueDeviceConfiguration;
 struct ResourceClaim;
 struct ResourceClaimConsumerReference;
@@ -136,7 +139,7 @@ struct Device {
   List<String> bindingConditions = {};
   List<String> bindingFailureConditions = {};
   std::optional<bool> allowMultipleAllocations = {};
-  Map<NodeAllocatableResourceMapping> nodeAllocatableResourceMappings = {};
+  Map<NodeAllocatableResource> nodeAllocatableResources = {};
 
   bool operator==(const Device&) const = default;
 };
@@ -236,8 +239,16 @@ struct DeviceConstraint {
 struct DeviceCounterConsumption {
   String counterSet = {};
   Map<Counter> counters = {};
+  List<String> compatibilityGroups = {};
 
   bool operator==(const DeviceCounterConsumption&) const = default;
+};
+
+struct DeviceDerivedAttribute {
+  String name = {};
+  String expression = {};
+
+  bool operator==(const DeviceDerivedAttribute&) const = default;
 };
 
 struct DeviceRequest {
@@ -259,6 +270,7 @@ struct DeviceRequestAllocationResult {
   List<String> bindingFailureConditions = {};
   std::optional<String> shareID = {};
   Map<Quantity> consumedCapacity = {};
+  List<String> skipNodeOperations = {};
 
   bool operator==(const DeviceRequestAllocationResult&) const = default;
 };
@@ -277,6 +289,7 @@ struct DeviceSubRequest {
   std::int64_t count = 0;
   List<DeviceToleration> tolerations = {};
   Shared<CapacityRequirements> capacity = {};
+  List<DeviceDerivedAttribute> derivedAttributes = {};
 
   bool operator==(const DeviceSubRequest&) const = default;
 };
@@ -344,6 +357,7 @@ struct ExactDeviceRequest {
   std::optional<bool> adminAccess = {};
   List<DeviceToleration> tolerations = {};
   Shared<CapacityRequirements> capacity = {};
+  List<DeviceDerivedAttribute> derivedAttributes = {};
 
   bool operator==(const ExactDeviceRequest&) const = default;
 };
@@ -356,11 +370,26 @@ struct NetworkDeviceData {
   bool operator==(const NetworkDeviceData&) const = default;
 };
 
-struct NodeAllocatableResourceMapping {
+struct NodeAllocatableMapping {
   std::optional<String> capacityKey = {};
-  std::optional<Quantity> allocationMultiplier = {};
+  std::optional<Quantity> capacityMultiplier = {};
+  std::optional<Quantity> deviceMultiplier = {};
 
-  bool operator==(const NodeAllocatableResourceMapping&) const = default;
+  bool operator==(const NodeAllocatableMapping&) const = default;
+};
+
+struct NodeAllocatableOverhead {
+  std::optional<Quantity> perPod = {};
+  std::optional<Quantity> perContainer = {};
+
+  bool operator==(const NodeAllocatableOverhead&) const = default;
+};
+
+struct NodeAllocatableResource {
+  Shared<NodeAllocatableMapping> mapping = {};
+  Shared<NodeAllocatableOverhead> overhead = {};
+
+  bool operator==(const NodeAllocatableResource&) const = default;
 };
 
 struct OpaqueDeviceConfiguration {
@@ -460,6 +489,8 @@ struct ResourceSliceSpec {
   List<Device> devices = {};
   std::optional<bool> perDeviceNodeSelection = {};
   List<CounterSet> sharedCounters = {};
+  std::optional<String> partitionTypeAttribute = {};
+  List<String> skipNodeOperations = {};
 
   bool operator==(const ResourceSliceSpec&) const = default;
 };
@@ -491,6 +522,7 @@ template <> struct TypeOf<resourcev1beta2::DeviceClassSpec> { static const TypeI
 template <> struct TypeOf<resourcev1beta2::DeviceConfiguration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::DeviceConstraint> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::DeviceCounterConsumption> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1beta2::DeviceDerivedAttribute> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::DeviceRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::DeviceRequestAllocationResult> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::DeviceSelector> { static const TypeInfo info; };
@@ -504,7 +536,9 @@ template <> struct TypeOf<resourcev1beta2::DeviceTaintSelector> { static const T
 template <> struct TypeOf<resourcev1beta2::DeviceToleration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::ExactDeviceRequest> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::NetworkDeviceData> { static const TypeInfo info; };
-template <> struct TypeOf<resourcev1beta2::NodeAllocatableResourceMapping> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1beta2::NodeAllocatableMapping> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1beta2::NodeAllocatableOverhead> { static const TypeInfo info; };
+template <> struct TypeOf<resourcev1beta2::NodeAllocatableResource> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::OpaqueDeviceConfiguration> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::ResourceClaim> { static const TypeInfo info; };
 template <> struct TypeOf<resourcev1beta2::ResourceClaimConsumerReference> { static const TypeInfo info; };
@@ -527,6 +561,7 @@ extern template void List<resourcev1beta2::DeviceClass>::drop(detail::Block*) no
 extern template void List<resourcev1beta2::DeviceClassConfiguration>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta2::DeviceConstraint>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta2::DeviceCounterConsumption>::drop(detail::Block*) noexcept;
+extern template void List<resourcev1beta2::DeviceDerivedAttribute>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta2::DeviceRequest>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta2::DeviceRequestAllocationResult>::drop(detail::Block*) noexcept;
 extern template void List<resourcev1beta2::DeviceSelector>::drop(detail::Block*) noexcept;
@@ -552,6 +587,8 @@ extern template void Shared<resourcev1beta2::DeviceTaintRuleStatus>::drop(detail
 extern template void Shared<resourcev1beta2::DeviceTaintSelector>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta2::ExactDeviceRequest>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta2::NetworkDeviceData>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::NodeAllocatableMapping>::drop(detail::Block*) noexcept;
+extern template void Shared<resourcev1beta2::NodeAllocatableOverhead>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta2::OpaqueDeviceConfiguration>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta2::ResourceClaimSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<resourcev1beta2::ResourceClaimStatus>::drop(detail::Block*) noexcept;

@@ -26,13 +26,13 @@ constexpr FieldInfo kPodGroupFields[] = {
     KUBE_FIELD(PodGroup, status, "status", 3, kByValue, nullptr),
 };
 constexpr WireField kPodGroupWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kPodGroupResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "PodGroup", .plural = "podgroups", .singular = "podgroup", .listKind = "PodGroupList", .namespaced = true, .verbs = kNames1, .subresources = kPodGroupSubresources};
+constexpr ResourceInfo kPodGroupResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "PodGroup", .plural = "podgroups", .singular = "podgroup", .listKind = "PodGroupList", .namespaced = true, .retired = true, .verbs = kNames1, .subresources = kPodGroupSubresources};
 constexpr FieldInfo kPodGroupListFields[] = {
     KUBE_FIELD(PodGroupList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PodGroupList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPodGroupListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kPodGroupListResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "PodGroupList"};
+constexpr ResourceInfo kPodGroupListResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "PodGroupList", .retired = true};
 constexpr FieldInfo kPodGroupResourceClaimFields[] = {
     KUBE_FIELD(PodGroupResourceClaim, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(PodGroupResourceClaim, resourceClaimName, "resourceClaimName", 2, 0, nullptr),
@@ -97,13 +97,13 @@ constexpr FieldInfo kWorkloadFields[] = {
     KUBE_FIELD(Workload, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
 };
 constexpr WireField kWorkloadWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kWorkloadResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "Workload", .plural = "workloads", .singular = "workload", .listKind = "WorkloadList", .namespaced = true, .verbs = kNames1};
+constexpr ResourceInfo kWorkloadResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "Workload", .plural = "workloads", .singular = "workload", .listKind = "WorkloadList", .namespaced = true, .retired = true, .verbs = kNames1};
 constexpr FieldInfo kWorkloadListFields[] = {
     KUBE_FIELD(WorkloadList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(WorkloadList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kWorkloadListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kWorkloadListResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "WorkloadList"};
+constexpr ResourceInfo kWorkloadListResource{.group = "scheduling.k8s.io", .version = "v1alpha2", .kind = "WorkloadList", .retired = true};
 constexpr FieldInfo kWorkloadPodGroupTemplateReferenceFields[] = {
     KUBE_FIELD(WorkloadPodGroupTemplateReference, workloadName, "workloadName", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(WorkloadPodGroupTemplateReference, podGroupTemplateName, "podGroupTemplateName", 2, kRequired | kKeep, nullptr),

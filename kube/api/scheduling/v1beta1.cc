@@ -7,8 +7,116 @@ namespace kube {
 
 namespace schedulingv1beta1 {
 namespace {
-constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-constexpr std::string_view kNames2[] = {"pc"};
+constexpr MergeInfo kMerge1{.listType = MergeInfo::ListType::Atomic};
+constexpr std::string_view kNames2[] = {"name"};
+constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames2};
+constexpr std::string_view kNames4[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+constexpr std::string_view kNames5[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kPodGroupSubresources[] = {{"status", "", "", "PodGroup", kNames5}};
+constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames2, .patchStrategy = "merge,retainKeys", .patchMergeKey = "name"};
+constexpr std::string_view kNames7[] = {"type"};
+constexpr MergeInfo kMerge8{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames7, .patchStrategy = "merge", .patchMergeKey = "type"};
+constexpr std::string_view kNames9[] = {"pc"};
+constexpr FieldInfo kCompositeDisruptionModeFields[] = {
+    KUBE_FIELD(CompositeDisruptionMode, single, "single", 1, 0, nullptr),
+    KUBE_FIELD(CompositeDisruptionMode, all, "all", 2, 0, nullptr),
+};
+constexpr WireField kCompositeDisruptionModeWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kCompositeGangSchedulingPolicyFields[] = {
+    KUBE_FIELD(CompositeGangSchedulingPolicy, minGroupCount, "minGroupCount", 1, kRequired | kKeep, nullptr),
+};
+constexpr WireField kCompositeGangSchedulingPolicyWire[] = {{1, 0}};
+constexpr FieldInfo kCompositePodGroupSchedulingConstraintsFields[] = {
+    KUBE_FIELD(CompositePodGroupSchedulingConstraints, topology, "topology", 1, 0, &kMerge1),
+};
+constexpr WireField kCompositePodGroupSchedulingConstraintsWire[] = {{1, 0}};
+constexpr FieldInfo kCompositePodGroupSchedulingPolicyFields[] = {
+    KUBE_FIELD(CompositePodGroupSchedulingPolicy, basic, "basic", 1, 0, nullptr),
+    KUBE_FIELD(CompositePodGroupSchedulingPolicy, gang, "gang", 2, 0, nullptr),
+};
+constexpr WireField kCompositePodGroupSchedulingPolicyWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kCompositePodGroupTemplateFields[] = {
+    KUBE_FIELD(CompositePodGroupTemplate, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(CompositePodGroupTemplate, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(CompositePodGroupTemplate, schedulingConstraints, "schedulingConstraints", 3, 0, nullptr),
+    KUBE_FIELD(CompositePodGroupTemplate, disruptionMode, "disruptionMode", 4, 0, nullptr),
+    KUBE_FIELD(CompositePodGroupTemplate, priorityClassName, "priorityClassName", 5, 0, nullptr),
+    KUBE_FIELD(CompositePodGroupTemplate, priority, "priority", 6, 0, nullptr),
+    KUBE_FIELD(CompositePodGroupTemplate, preemptionPolicy, "preemptionPolicy", 7, 0, nullptr),
+    KUBE_FIELD(CompositePodGroupTemplate, podGroupTemplates, "podGroupTemplates", 8, 0, &kMerge3),
+    KUBE_FIELD(CompositePodGroupTemplate, compositePodGroupTemplates, "compositePodGroupTemplates", 9, 0, &kMerge3),
+};
+constexpr WireField kCompositePodGroupTemplateWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
+constexpr FieldInfo kDisruptionModeFields[] = {
+    KUBE_FIELD(DisruptionMode, single, "single", 1, 0, nullptr),
+    KUBE_FIELD(DisruptionMode, all, "all", 2, 0, nullptr),
+};
+constexpr WireField kDisruptionModeWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kGangSchedulingPolicyFields[] = {
+    KUBE_FIELD(GangSchedulingPolicy, minCount, "minCount", 1, kRequired | kKeep, nullptr),
+};
+constexpr WireField kGangSchedulingPolicyWire[] = {{1, 0}};
+constexpr FieldInfo kPodGroupFields[] = {
+    KUBE_FIELD(PodGroup, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodGroup, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodGroup, status, "status", 3, kByValue, nullptr),
+};
+constexpr WireField kPodGroupWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr ResourceInfo kPodGroupResource{.group = "scheduling.k8s.io", .version = "v1beta1", .kind = "PodGroup", .plural = "podgroups", .singular = "podgroup", .listKind = "PodGroupList", .namespaced = true, .verbs = kNames4, .subresources = kPodGroupSubresources};
+constexpr FieldInfo kPodGroupListFields[] = {
+    KUBE_FIELD(PodGroupList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(PodGroupList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kPodGroupListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kPodGroupListResource{.group = "scheduling.k8s.io", .version = "v1beta1", .kind = "PodGroupList"};
+constexpr FieldInfo kPodGroupResourceClaimFields[] = {
+    KUBE_FIELD(PodGroupResourceClaim, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodGroupResourceClaim, resourceClaimName, "resourceClaimName", 2, 0, nullptr),
+    KUBE_FIELD(PodGroupResourceClaim, resourceClaimTemplateName, "resourceClaimTemplateName", 3, 0, nullptr),
+};
+constexpr WireField kPodGroupResourceClaimWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kPodGroupResourceClaimStatusFields[] = {
+    KUBE_FIELD(PodGroupResourceClaimStatus, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodGroupResourceClaimStatus, resourceClaimName, "resourceClaimName", 2, 0, nullptr),
+};
+constexpr WireField kPodGroupResourceClaimStatusWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kPodGroupSchedulingConstraintsFields[] = {
+    KUBE_FIELD(PodGroupSchedulingConstraints, topology, "topology", 1, 0, &kMerge1),
+};
+constexpr WireField kPodGroupSchedulingConstraintsWire[] = {{1, 0}};
+constexpr FieldInfo kPodGroupSchedulingPolicyFields[] = {
+    KUBE_FIELD(PodGroupSchedulingPolicy, basic, "basic", 1, 0, nullptr),
+    KUBE_FIELD(PodGroupSchedulingPolicy, gang, "gang", 2, 0, nullptr),
+};
+constexpr WireField kPodGroupSchedulingPolicyWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kPodGroupSpecFields[] = {
+    KUBE_FIELD(PodGroupSpec, parentCompositePodGroupName, "parentCompositePodGroupName", 1, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, workloadRef, "workloadRef", 2, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, schedulingPolicy, "schedulingPolicy", 3, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodGroupSpec, schedulingConstraints, "schedulingConstraints", 4, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, resourceClaims, "resourceClaims", 5, 0, &kMerge6),
+    KUBE_FIELD(PodGroupSpec, disruptionMode, "disruptionMode", 6, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, priorityClassName, "priorityClassName", 7, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, priority, "priority", 8, 0, nullptr),
+    KUBE_FIELD(PodGroupSpec, preemptionPolicy, "preemptionPolicy", 9, 0, nullptr),
+};
+constexpr WireField kPodGroupSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}, {9, 8}};
+constexpr FieldInfo kPodGroupStatusFields[] = {
+    KUBE_FIELD(PodGroupStatus, conditions, "conditions", 1, 0, &kMerge8),
+    KUBE_FIELD(PodGroupStatus, resourceClaimStatuses, "resourceClaimStatuses", 2, 0, &kMerge6),
+};
+constexpr WireField kPodGroupStatusWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kPodGroupTemplateFields[] = {
+    KUBE_FIELD(PodGroupTemplate, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(PodGroupTemplate, schedulingPolicy, "schedulingPolicy", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(PodGroupTemplate, schedulingConstraints, "schedulingConstraints", 3, 0, nullptr),
+    KUBE_FIELD(PodGroupTemplate, resourceClaims, "resourceClaims", 4, 0, &kMerge6),
+    KUBE_FIELD(PodGroupTemplate, disruptionMode, "disruptionMode", 5, 0, nullptr),
+    KUBE_FIELD(PodGroupTemplate, priorityClassName, "priorityClassName", 6, 0, nullptr),
+    KUBE_FIELD(PodGroupTemplate, priority, "priority", 7, 0, nullptr),
+    KUBE_FIELD(PodGroupTemplate, preemptionPolicy, "preemptionPolicy", 8, 0, nullptr),
+};
+constexpr WireField kPodGroupTemplateWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
 constexpr FieldInfo kPriorityClassFields[] = {
     KUBE_FIELD(PriorityClass, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityClass, value, "value", 2, kKeep, nullptr),
@@ -17,18 +125,105 @@ constexpr FieldInfo kPriorityClassFields[] = {
     KUBE_FIELD(PriorityClass, preemptionPolicy, "preemptionPolicy", 5, 0, nullptr),
 };
 constexpr WireField kPriorityClassWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}};
-constexpr ResourceInfo kPriorityClassResource{.group = "scheduling.k8s.io", .version = "v1beta1", .kind = "PriorityClass", .plural = "priorityclasses", .singular = "priorityclass", .listKind = "PriorityClassList", .retired = true, .verbs = kNames1, .shortNames = kNames2};
+constexpr ResourceInfo kPriorityClassResource{.group = "scheduling.k8s.io", .version = "v1beta1", .kind = "PriorityClass", .plural = "priorityclasses", .singular = "priorityclass", .listKind = "PriorityClassList", .retired = true, .verbs = kNames4, .shortNames = kNames9};
 constexpr FieldInfo kPriorityClassListFields[] = {
     KUBE_FIELD(PriorityClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(PriorityClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kPriorityClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kPriorityClassListResource{.group = "scheduling.k8s.io", .version = "v1beta1", .kind = "PriorityClassList", .retired = true};
+constexpr FieldInfo kTopologyConstraintFields[] = {
+    KUBE_FIELD(TopologyConstraint, key, "key", 1, kRequired | kKeep, nullptr),
+};
+constexpr WireField kTopologyConstraintWire[] = {{1, 0}};
+constexpr FieldInfo kTypedLocalObjectReferenceFields[] = {
+    KUBE_FIELD(TypedLocalObjectReference, apiGroup, "apiGroup", 1, 0, nullptr),
+    KUBE_FIELD(TypedLocalObjectReference, kind, "kind", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(TypedLocalObjectReference, name, "name", 3, kRequired | kKeep, nullptr),
+};
+constexpr WireField kTypedLocalObjectReferenceWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr FieldInfo kWorkloadFields[] = {
+    KUBE_FIELD(Workload, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(Workload, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+};
+constexpr WireField kWorkloadWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kWorkloadResource{.group = "scheduling.k8s.io", .version = "v1beta1", .kind = "Workload", .plural = "workloads", .singular = "workload", .listKind = "WorkloadList", .namespaced = true, .verbs = kNames4};
+constexpr FieldInfo kWorkloadListFields[] = {
+    KUBE_FIELD(WorkloadList, metadata, "metadata", 1, 0, nullptr),
+    KUBE_FIELD(WorkloadList, items, "items", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kWorkloadListWire[] = {{1, 0}, {2, 1}};
+constexpr ResourceInfo kWorkloadListResource{.group = "scheduling.k8s.io", .version = "v1beta1", .kind = "WorkloadList"};
+constexpr FieldInfo kWorkloadReferenceFields[] = {
+    KUBE_FIELD(WorkloadReference, workloadName, "workloadName", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(WorkloadReference, templateName, "templateName", 2, kRequired | kKeep, nullptr),
+};
+constexpr WireField kWorkloadReferenceWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kWorkloadSpecFields[] = {
+    KUBE_FIELD(WorkloadSpec, controllerRef, "controllerRef", 1, 0, nullptr),
+    KUBE_FIELD(WorkloadSpec, podGroupTemplates, "podGroupTemplates", 2, kKeep, &kMerge3),
+    KUBE_FIELD(WorkloadSpec, compositePodGroupTemplates, "compositePodGroupTemplates", 3, 0, &kMerge3),
+};
+constexpr WireField kWorkloadSpecWire[] = {{1, 0}, {2, 1}, {3, 2}};
 }  // namespace
 }  // namespace schedulingv1beta1
 
+constinit const TypeInfo TypeOf<schedulingv1beta1::AllCompositeDisruptionMode>::info = detail::makeType<schedulingv1beta1::AllCompositeDisruptionMode>("AllCompositeDisruptionMode", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::AllDisruptionMode>::info = detail::makeType<schedulingv1beta1::AllDisruptionMode>("AllDisruptionMode", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::BasicSchedulingPolicy>::info = detail::makeType<schedulingv1beta1::BasicSchedulingPolicy>("BasicSchedulingPolicy", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::CompositeBasicSchedulingPolicy>::info = detail::makeType<schedulingv1beta1::CompositeBasicSchedulingPolicy>("CompositeBasicSchedulingPolicy", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::CompositeDisruptionMode>::info = detail::makeType<schedulingv1beta1::CompositeDisruptionMode>("CompositeDisruptionMode", schedulingv1beta1::kCompositeDisruptionModeFields, schedulingv1beta1::kCompositeDisruptionModeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::CompositeGangSchedulingPolicy>::info = detail::makeType<schedulingv1beta1::CompositeGangSchedulingPolicy>("CompositeGangSchedulingPolicy", schedulingv1beta1::kCompositeGangSchedulingPolicyFields, schedulingv1beta1::kCompositeGangSchedulingPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::CompositePodGroupSchedulingConstraints>::info = detail::makeType<schedulingv1beta1::CompositePodGroupSchedulingConstraints>("CompositePodGroupSchedulingConstraints", schedulingv1beta1::kCompositePodGroupSchedulingConstraintsFields, schedulingv1beta1::kCompositePodGroupSchedulingConstraintsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::CompositePodGroupSchedulingPolicy>::info = detail::makeType<schedulingv1beta1::CompositePodGroupSchedulingPolicy>("CompositePodGroupSchedulingPolicy", schedulingv1beta1::kCompositePodGroupSchedulingPolicyFields, schedulingv1beta1::kCompositePodGroupSchedulingPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::CompositePodGroupTemplate>::info = detail::makeType<schedulingv1beta1::CompositePodGroupTemplate>("CompositePodGroupTemplate", schedulingv1beta1::kCompositePodGroupTemplateFields, schedulingv1beta1::kCompositePodGroupTemplateWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::DisruptionMode>::info = detail::makeType<schedulingv1beta1::DisruptionMode>("DisruptionMode", schedulingv1beta1::kDisruptionModeFields, schedulingv1beta1::kDisruptionModeWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::GangSchedulingPolicy>::info = detail::makeType<schedulingv1beta1::GangSchedulingPolicy>("GangSchedulingPolicy", schedulingv1beta1::kGangSchedulingPolicyFields, schedulingv1beta1::kGangSchedulingPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroup>::info = detail::makeType<schedulingv1beta1::PodGroup>("PodGroup", schedulingv1beta1::kPodGroupFields, schedulingv1beta1::kPodGroupWire, &schedulingv1beta1::kPodGroupResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroupList>::info = detail::makeType<schedulingv1beta1::PodGroupList>("PodGroupList", schedulingv1beta1::kPodGroupListFields, schedulingv1beta1::kPodGroupListWire, &schedulingv1beta1::kPodGroupListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroupResourceClaim>::info = detail::makeType<schedulingv1beta1::PodGroupResourceClaim>("PodGroupResourceClaim", schedulingv1beta1::kPodGroupResourceClaimFields, schedulingv1beta1::kPodGroupResourceClaimWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroupResourceClaimStatus>::info = detail::makeType<schedulingv1beta1::PodGroupResourceClaimStatus>("PodGroupResourceClaimStatus", schedulingv1beta1::kPodGroupResourceClaimStatusFields, schedulingv1beta1::kPodGroupResourceClaimStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroupSchedulingConstraints>::info = detail::makeType<schedulingv1beta1::PodGroupSchedulingConstraints>("PodGroupSchedulingConstraints", schedulingv1beta1::kPodGroupSchedulingConstraintsFields, schedulingv1beta1::kPodGroupSchedulingConstraintsWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroupSchedulingPolicy>::info = detail::makeType<schedulingv1beta1::PodGroupSchedulingPolicy>("PodGroupSchedulingPolicy", schedulingv1beta1::kPodGroupSchedulingPolicyFields, schedulingv1beta1::kPodGroupSchedulingPolicyWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroupSpec>::info = detail::makeType<schedulingv1beta1::PodGroupSpec>("PodGroupSpec", schedulingv1beta1::kPodGroupSpecFields, schedulingv1beta1::kPodGroupSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroupStatus>::info = detail::makeType<schedulingv1beta1::PodGroupStatus>("PodGroupStatus", schedulingv1beta1::kPodGroupStatusFields, schedulingv1beta1::kPodGroupStatusWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::PodGroupTemplate>::info = detail::makeType<schedulingv1beta1::PodGroupTemplate>("PodGroupTemplate", schedulingv1beta1::kPodGroupTemplateFields, schedulingv1beta1::kPodGroupTemplateWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<schedulingv1beta1::PriorityClass>::info = detail::makeType<schedulingv1beta1::PriorityClass>("PriorityClass", schedulingv1beta1::kPriorityClassFields, schedulingv1beta1::kPriorityClassWire, &schedulingv1beta1::kPriorityClassResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<schedulingv1beta1::PriorityClassList>::info = detail::makeType<schedulingv1beta1::PriorityClassList>("PriorityClassList", schedulingv1beta1::kPriorityClassListFields, schedulingv1beta1::kPriorityClassListWire, &schedulingv1beta1::kPriorityClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::SingleCompositeDisruptionMode>::info = detail::makeType<schedulingv1beta1::SingleCompositeDisruptionMode>("SingleCompositeDisruptionMode", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::SingleDisruptionMode>::info = detail::makeType<schedulingv1beta1::SingleDisruptionMode>("SingleDisruptionMode", {}, {}, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::TopologyConstraint>::info = detail::makeType<schedulingv1beta1::TopologyConstraint>("TopologyConstraint", schedulingv1beta1::kTopologyConstraintFields, schedulingv1beta1::kTopologyConstraintWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::TypedLocalObjectReference>::info = detail::makeType<schedulingv1beta1::TypedLocalObjectReference>("TypedLocalObjectReference", schedulingv1beta1::kTypedLocalObjectReferenceFields, schedulingv1beta1::kTypedLocalObjectReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::Workload>::info = detail::makeType<schedulingv1beta1::Workload>("Workload", schedulingv1beta1::kWorkloadFields, schedulingv1beta1::kWorkloadWire, &schedulingv1beta1::kWorkloadResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::WorkloadList>::info = detail::makeType<schedulingv1beta1::WorkloadList>("WorkloadList", schedulingv1beta1::kWorkloadListFields, schedulingv1beta1::kWorkloadListWire, &schedulingv1beta1::kWorkloadListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::WorkloadReference>::info = detail::makeType<schedulingv1beta1::WorkloadReference>("WorkloadReference", schedulingv1beta1::kWorkloadReferenceFields, schedulingv1beta1::kWorkloadReferenceWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<schedulingv1beta1::WorkloadSpec>::info = detail::makeType<schedulingv1beta1::WorkloadSpec>("WorkloadSpec", schedulingv1beta1::kWorkloadSpecFields, schedulingv1beta1::kWorkloadSpecWire, nullptr, JsonForm::Object, false);
+template void List<schedulingv1beta1::CompositePodGroupTemplate>::drop(detail::Block*) noexcept;
+template void List<schedulingv1beta1::PodGroup>::drop(detail::Block*) noexcept;
+template void List<schedulingv1beta1::PodGroupResourceClaim>::drop(detail::Block*) noexcept;
+template void List<schedulingv1beta1::PodGroupResourceClaimStatus>::drop(detail::Block*) noexcept;
+template void List<schedulingv1beta1::PodGroupTemplate>::drop(detail::Block*) noexcept;
 template void List<schedulingv1beta1::PriorityClass>::drop(detail::Block*) noexcept;
+template void List<schedulingv1beta1::TopologyConstraint>::drop(detail::Block*) noexcept;
+template void List<schedulingv1beta1::Workload>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::AllCompositeDisruptionMode>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::AllDisruptionMode>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::BasicSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::CompositeBasicSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::CompositeDisruptionMode>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::CompositeGangSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::CompositePodGroupSchedulingConstraints>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::CompositePodGroupSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::DisruptionMode>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::GangSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::PodGroupSchedulingConstraints>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::PodGroupSchedulingPolicy>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::PodGroupSpec>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::PodGroupStatus>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::SingleCompositeDisruptionMode>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::SingleDisruptionMode>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::TypedLocalObjectReference>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::WorkloadReference>::drop(detail::Block*) noexcept;
+template void Shared<schedulingv1beta1::WorkloadSpec>::drop(detail::Block*) noexcept;
 
 }  // namespace kube

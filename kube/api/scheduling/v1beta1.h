@@ -11,8 +11,182 @@
 
 namespace kube::schedulingv1beta1 {
 
+struct AllCompositeDisruptionMode;
+struct AllDisruptionMode;
+struct BasicSchedulingPolicy;
+struct CompositeBasicSchedulingPolicy;
+struct CompositeDisruptionMode;
+struct CompositeGangSchedulingPolicy;
+struct CompositePodGroupSchedulingConstraints;
+struct CompositePodGroupSchedulingPolicy;
+struct CompositePodGroupTemplate;
+struct DisruptionMode;
+struct GangSchedulingPolicy;
+struct PodGroup;
+struct PodGroupList;
+struct PodGroupResourceClaim;
+struct PodGroupResourceClaimStatus;
+struct PodGroupSchedulingConstraints;
+struct PodGroupSchedulingPolicy;
+struct PodGroupSpec;
+struct PodGroupStatus;
+struct PodGroupTemplate;
 struct PriorityClass;
 struct PriorityClassList;
+struct SingleCompositeDisruptionMode;
+struct SingleDisruptionMode;
+struct TopologyConstraint;
+struct TypedLocalObjectReference;
+struct Workload;
+struct WorkloadList;
+struct WorkloadReference;
+struct WorkloadSpec;
+
+struct AllCompositeDisruptionMode {
+  bool operator==(const AllCompositeDisruptionMode&) const = default;
+};
+
+struct AllDisruptionMode {
+  bool operator==(const AllDisruptionMode&) const = default;
+};
+
+struct BasicSchedulingPolicy {
+  bool operator==(const BasicSchedulingPolicy&) const = default;
+};
+
+struct CompositeBasicSchedulingPolicy {
+  bool operator==(const CompositeBasicSchedulingPolicy&) const = default;
+};
+
+struct CompositeDisruptionMode {
+  Shared<SingleCompositeDisruptionMode> single = {};
+  Shared<AllCompositeDisruptionMode> all = {};
+
+  bool operator==(const CompositeDisruptionMode&) const = default;
+};
+
+struct CompositeGangSchedulingPolicy {
+  std::int32_t minGroupCount = 0;
+
+  bool operator==(const CompositeGangSchedulingPolicy&) const = default;
+};
+
+struct CompositePodGroupSchedulingConstraints {
+  List<TopologyConstraint> topology = {};
+
+  bool operator==(const CompositePodGroupSchedulingConstraints&) const = default;
+};
+
+struct CompositePodGroupSchedulingPolicy {
+  Shared<CompositeBasicSchedulingPolicy> basic = {};
+  Shared<CompositeGangSchedulingPolicy> gang = {};
+
+  bool operator==(const CompositePodGroupSchedulingPolicy&) const = default;
+};
+
+struct CompositePodGroupTemplate {
+  String name = {};
+  Shared<CompositePodGroupSchedulingPolicy> schedulingPolicy = {};
+  Shared<CompositePodGroupSchedulingConstraints> schedulingConstraints = {};
+  Shared<CompositeDisruptionMode> disruptionMode = {};
+  String priorityClassName = {};
+  std::optional<std::int32_t> priority = {};
+  std::optional<String> preemptionPolicy = {};
+  List<PodGroupTemplate> podGroupTemplates = {};
+  List<CompositePodGroupTemplate> compositePodGroupTemplates = {};
+
+  bool operator==(const CompositePodGroupTemplate&) const = default;
+};
+
+struct DisruptionMode {
+  Shared<SingleDisruptionMode> single = {};
+  Shared<AllDisruptionMode> all = {};
+
+  bool operator==(const DisruptionMode&) const = default;
+};
+
+struct GangSchedulingPolicy {
+  std::int32_t minCount = 0;
+
+  bool operator==(const GangSchedulingPolicy&) const = default;
+};
+
+struct PodGroup {
+  metav1::ObjectMeta metadata = {};
+  Shared<PodGroupSpec> spec = {};
+  Shared<PodGroupStatus> status = {};
+
+  bool operator==(const PodGroup&) const = default;
+};
+
+struct PodGroupList {
+  metav1::ListMeta metadata = {};
+  List<PodGroup> items = {};
+
+  bool operator==(const PodGroupList&) const = default;
+};
+
+struct PodGroupResourceClaim {
+  String name = {};
+  std::optional<String> resourceClaimName = {};
+  std::optional<String> resourceClaimTemplateName = {};
+
+  bool operator==(const PodGroupResourceClaim&) const = default;
+};
+
+struct PodGroupResourceClaimStatus {
+  String name = {};
+  std::optional<String> resourceClaimName = {};
+
+  bool operator==(const PodGroupResourceClaimStatus&) const = default;
+};
+
+struct PodGroupSchedulingConstraints {
+  List<TopologyConstraint> topology = {};
+
+  bool operator==(const PodGroupSchedulingConstraints&) const = default;
+};
+
+struct PodGroupSchedulingPolicy {
+  Shared<BasicSchedulingPolicy> basic = {};
+  Shared<GangSchedulingPolicy> gang = {};
+
+  bool operator==(const PodGroupSchedulingPolicy&) const = default;
+};
+
+struct PodGroupSpec {
+  std::optional<String> parentCompositePodGroupName = {};
+  Shared<WorkloadReference> workloadRef = {};
+  Shared<PodGroupSchedulingPolicy> schedulingPolicy = {};
+  Shared<PodGroupSchedulingConstraints> schedulingConstraints = {};
+  List<PodGroupResourceClaim> resourceClaims = {};
+  Shared<DisruptionMode> disruptionMode = {};
+  String priorityClassName = {};
+  std::optional<std::int32_t> priority = {};
+  std::optional<String> preemptionPolicy = {};
+
+  bool operator==(const PodGroupSpec&) const = default;
+};
+
+struct PodGroupStatus {
+  List<metav1::Condition> conditions = {};
+  List<PodGroupResourceClaimStatus> resourceClaimStatuses = {};
+
+  bool operator==(const PodGroupStatus&) const = default;
+};
+
+struct PodGroupTemplate {
+  String name = {};
+  Shared<PodGroupSchedulingPolicy> schedulingPolicy = {};
+  Shared<PodGroupSchedulingConstraints> schedulingConstraints = {};
+  List<PodGroupResourceClaim> resourceClaims = {};
+  Shared<DisruptionMode> disruptionMode = {};
+  String priorityClassName = {};
+  std::optional<std::int32_t> priority = {};
+  std::optional<String> preemptionPolicy = {};
+
+  bool operator==(const PodGroupTemplate&) const = default;
+};
 
 struct PriorityClass {
   metav1::ObjectMeta metadata = {};
@@ -31,14 +205,119 @@ struct PriorityClassList {
   bool operator==(const PriorityClassList&) const = default;
 };
 
+struct SingleCompositeDisruptionMode {
+  bool operator==(const SingleCompositeDisruptionMode&) const = default;
+};
+
+struct SingleDisruptionMode {
+  bool operator==(const SingleDisruptionMode&) const = default;
+};
+
+struct TopologyConstraint {
+  String key = {};
+
+  bool operator==(const TopologyConstraint&) const = default;
+};
+
+struct TypedLocalObjectReference {
+  String apiGroup = {};
+  String kind = {};
+  String name = {};
+
+  bool operator==(const TypedLocalObjectReference&) const = default;
+};
+
+struct Workload {
+  metav1::ObjectMeta metadata = {};
+  Shared<WorkloadSpec> spec = {};
+
+  bool operator==(const Workload&) const = default;
+};
+
+struct WorkloadList {
+  metav1::ListMeta metadata = {};
+  List<Workload> items = {};
+
+  bool operator==(const WorkloadList&) const = default;
+};
+
+struct WorkloadReference {
+  String workloadName = {};
+  String templateName = {};
+
+  bool operator==(const WorkloadReference&) const = default;
+};
+
+struct WorkloadSpec {
+  Shared<TypedLocalObjectReference> controllerRef = {};
+  List<PodGroupTemplate> podGroupTemplates = {};
+  List<CompositePodGroupTemplate> compositePodGroupTemplates = {};
+
+  bool operator==(const WorkloadSpec&) const = default;
+};
+
 }  // namespace kube::schedulingv1beta1
 
 namespace kube {
 
 // clang-format off
+template <> struct TypeOf<schedulingv1beta1::AllCompositeDisruptionMode> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::AllDisruptionMode> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::BasicSchedulingPolicy> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::CompositeBasicSchedulingPolicy> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::CompositeDisruptionMode> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::CompositeGangSchedulingPolicy> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::CompositePodGroupSchedulingConstraints> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::CompositePodGroupSchedulingPolicy> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::CompositePodGroupTemplate> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::DisruptionMode> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::GangSchedulingPolicy> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroup> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroupList> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroupResourceClaim> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroupResourceClaimStatus> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroupSchedulingConstraints> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroupSchedulingPolicy> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroupSpec> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroupStatus> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::PodGroupTemplate> { static const TypeInfo info; };
 template <> struct TypeOf<schedulingv1beta1::PriorityClass> { static const TypeInfo info; };
 template <> struct TypeOf<schedulingv1beta1::PriorityClassList> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::SingleCompositeDisruptionMode> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::SingleDisruptionMode> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::TopologyConstraint> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::TypedLocalObjectReference> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::Workload> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::WorkloadList> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::WorkloadReference> { static const TypeInfo info; };
+template <> struct TypeOf<schedulingv1beta1::WorkloadSpec> { static const TypeInfo info; };
+extern template void List<schedulingv1beta1::CompositePodGroupTemplate>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1beta1::PodGroup>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1beta1::PodGroupResourceClaim>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1beta1::PodGroupResourceClaimStatus>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1beta1::PodGroupTemplate>::drop(detail::Block*) noexcept;
 extern template void List<schedulingv1beta1::PriorityClass>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1beta1::TopologyConstraint>::drop(detail::Block*) noexcept;
+extern template void List<schedulingv1beta1::Workload>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::AllCompositeDisruptionMode>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::AllDisruptionMode>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::BasicSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::CompositeBasicSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::CompositeDisruptionMode>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::CompositeGangSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::CompositePodGroupSchedulingConstraints>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::CompositePodGroupSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::DisruptionMode>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::GangSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::PodGroupSchedulingConstraints>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::PodGroupSchedulingPolicy>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::PodGroupSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::PodGroupStatus>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::SingleCompositeDisruptionMode>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::SingleDisruptionMode>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::TypedLocalObjectReference>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::WorkloadReference>::drop(detail::Block*) noexcept;
+extern template void Shared<schedulingv1beta1::WorkloadSpec>::drop(detail::Block*) noexcept;
 // clang-format on
 
 }  // namespace kube

@@ -10,11 +10,12 @@ namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Set};
 constexpr MergeInfo kMerge3{.listType = MergeInfo::ListType::Atomic};
-constexpr std::string_view kNames4[] = {"name"};
-constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4, .patchStrategy = "merge", .patchMergeKey = "name"};
-constexpr std::string_view kNames6[] = {"sc"};
-constexpr std::string_view kNames7[] = {"get", "patch", "update"};
-constexpr ResourceInfo::Subresource kVolumeAttachmentSubresources[] = {{"status", "", "", "VolumeAttachment", kNames7}};
+constexpr std::string_view kNames4[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kCSINodeSubresources[] = {{"status", "", "", "CSINode", kNames4}};
+constexpr std::string_view kNames5[] = {"name"};
+constexpr MergeInfo kMerge6{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames5, .patchStrategy = "merge", .patchMergeKey = "name"};
+constexpr std::string_view kNames7[] = {"sc"};
+constexpr ResourceInfo::Subresource kVolumeAttachmentSubresources[] = {{"status", "", "", "VolumeAttachment", kNames4}};
 constexpr std::string_view kNames8[] = {"vac"};
 constexpr FieldInfo kCSIDriverFields[] = {
     KUBE_FIELD(CSIDriver, metadata, "metadata", 1, 0, nullptr),
@@ -45,9 +46,10 @@ constexpr WireField kCSIDriverSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 
 constexpr FieldInfo kCSINodeFields[] = {
     KUBE_FIELD(CSINode, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSINode, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(CSINode, status, "status", 3, kByValue, nullptr),
 };
-constexpr WireField kCSINodeWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kCSINodeResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSINode", .plural = "csinodes", .singular = "csinode", .listKind = "CSINodeList", .verbs = kNames1};
+constexpr WireField kCSINodeWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr ResourceInfo kCSINodeResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSINode", .plural = "csinodes", .singular = "csinode", .listKind = "CSINodeList", .verbs = kNames1, .subresources = kCSINodeSubresources};
 constexpr FieldInfo kCSINodeDriverFields[] = {
     KUBE_FIELD(CSINodeDriver, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSINodeDriver, nodeID, "nodeID", 2, kRequired | kKeep, nullptr),
@@ -62,9 +64,13 @@ constexpr FieldInfo kCSINodeListFields[] = {
 constexpr WireField kCSINodeListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSINodeListResource{.group = "storage.k8s.io", .version = "v1", .kind = "CSINodeList"};
 constexpr FieldInfo kCSINodeSpecFields[] = {
-    KUBE_FIELD(CSINodeSpec, drivers, "drivers", 1, kRequired | kKeep, &kMerge5),
+    KUBE_FIELD(CSINodeSpec, drivers, "drivers", 1, kRequired | kKeep, &kMerge6),
 };
 constexpr WireField kCSINodeSpecWire[] = {{1, 0}};
+constexpr FieldInfo kCSINodeStatusFields[] = {
+    KUBE_FIELD(CSINodeStatus, storageHealth, "storageHealth", 1, 0, &kMerge6),
+};
+constexpr WireField kCSINodeStatusWire[] = {{1, 0}};
 constexpr FieldInfo kCSIStorageCapacityFields[] = {
     KUBE_FIELD(CSIStorageCapacity, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, 0, nullptr),
@@ -91,13 +97,27 @@ constexpr FieldInfo kStorageClassFields[] = {
     KUBE_FIELD(StorageClass, allowedTopologies, "allowedTopologies", 8, 0, &kMerge3),
 };
 constexpr WireField kStorageClassWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
-constexpr ResourceInfo kStorageClassResource{.group = "storage.k8s.io", .version = "v1", .kind = "StorageClass", .plural = "storageclasses", .singular = "storageclass", .listKind = "StorageClassList", .verbs = kNames1, .shortNames = kNames6};
+constexpr ResourceInfo kStorageClassResource{.group = "storage.k8s.io", .version = "v1", .kind = "StorageClass", .plural = "storageclasses", .singular = "storageclass", .listKind = "StorageClassList", .verbs = kNames1, .shortNames = kNames7};
 constexpr FieldInfo kStorageClassListFields[] = {
     KUBE_FIELD(StorageClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStorageClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStorageClassListResource{.group = "storage.k8s.io", .version = "v1", .kind = "StorageClassList"};
+constexpr FieldInfo kStorageHealthFields[] = {
+    KUBE_FIELD(StorageHealth, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StorageHealth, healthConditions, "healthConditions", 2, 0, &kMerge3),
+};
+constexpr WireField kStorageHealthWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kStorageHealthConditionFields[] = {
+    KUBE_FIELD(StorageHealthCondition, status, "status", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StorageHealthCondition, reason, "reason", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StorageHealthCondition, message, "message", 3, 0, nullptr),
+    KUBE_FIELD(StorageHealthCondition, accessMode, "accessMode", 4, 0, nullptr),
+    KUBE_FIELD(StorageHealthCondition, volumeMode, "volumeMode", 5, 0, nullptr),
+    KUBE_FIELD(StorageHealthCondition, lastTransitionTime, "lastTransitionTime", 6, kKeep, nullptr),
+};
+constexpr WireField kStorageHealthConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 constexpr FieldInfo kTokenRequestFields[] = {
     KUBE_FIELD(TokenRequest, audience, "audience", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(TokenRequest, expirationSeconds, "expirationSeconds", 2, 0, nullptr),
@@ -167,10 +187,13 @@ constinit const TypeInfo TypeOf<storagev1::CSINode>::info = detail::makeType<sto
 constinit const TypeInfo TypeOf<storagev1::CSINodeDriver>::info = detail::makeType<storagev1::CSINodeDriver>("CSINodeDriver", storagev1::kCSINodeDriverFields, storagev1::kCSINodeDriverWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::CSINodeList>::info = detail::makeType<storagev1::CSINodeList>("CSINodeList", storagev1::kCSINodeListFields, storagev1::kCSINodeListWire, &storagev1::kCSINodeListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::CSINodeSpec>::info = detail::makeType<storagev1::CSINodeSpec>("CSINodeSpec", storagev1::kCSINodeSpecFields, storagev1::kCSINodeSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::CSINodeStatus>::info = detail::makeType<storagev1::CSINodeStatus>("CSINodeStatus", storagev1::kCSINodeStatusFields, storagev1::kCSINodeStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::CSIStorageCapacity>::info = detail::makeType<storagev1::CSIStorageCapacity>("CSIStorageCapacity", storagev1::kCSIStorageCapacityFields, storagev1::kCSIStorageCapacityWire, &storagev1::kCSIStorageCapacityResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::CSIStorageCapacityList>::info = detail::makeType<storagev1::CSIStorageCapacityList>("CSIStorageCapacityList", storagev1::kCSIStorageCapacityListFields, storagev1::kCSIStorageCapacityListWire, &storagev1::kCSIStorageCapacityListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::StorageClass>::info = detail::makeType<storagev1::StorageClass>("StorageClass", storagev1::kStorageClassFields, storagev1::kStorageClassWire, &storagev1::kStorageClassResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::StorageClassList>::info = detail::makeType<storagev1::StorageClassList>("StorageClassList", storagev1::kStorageClassListFields, storagev1::kStorageClassListWire, &storagev1::kStorageClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::StorageHealth>::info = detail::makeType<storagev1::StorageHealth>("StorageHealth", storagev1::kStorageHealthFields, storagev1::kStorageHealthWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1::StorageHealthCondition>::info = detail::makeType<storagev1::StorageHealthCondition>("StorageHealthCondition", storagev1::kStorageHealthConditionFields, storagev1::kStorageHealthConditionWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::TokenRequest>::info = detail::makeType<storagev1::TokenRequest>("TokenRequest", storagev1::kTokenRequestFields, storagev1::kTokenRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::VolumeAttachment>::info = detail::makeType<storagev1::VolumeAttachment>("VolumeAttachment", storagev1::kVolumeAttachmentFields, storagev1::kVolumeAttachmentWire, &storagev1::kVolumeAttachmentResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1::VolumeAttachmentList>::info = detail::makeType<storagev1::VolumeAttachmentList>("VolumeAttachmentList", storagev1::kVolumeAttachmentListFields, storagev1::kVolumeAttachmentListWire, &storagev1::kVolumeAttachmentListResource, JsonForm::Object, false);
@@ -186,11 +209,14 @@ template void List<storagev1::CSINode>::drop(detail::Block*) noexcept;
 template void List<storagev1::CSINodeDriver>::drop(detail::Block*) noexcept;
 template void List<storagev1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
 template void List<storagev1::StorageClass>::drop(detail::Block*) noexcept;
+template void List<storagev1::StorageHealth>::drop(detail::Block*) noexcept;
+template void List<storagev1::StorageHealthCondition>::drop(detail::Block*) noexcept;
 template void List<storagev1::TokenRequest>::drop(detail::Block*) noexcept;
 template void List<storagev1::VolumeAttachment>::drop(detail::Block*) noexcept;
 template void List<storagev1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
 template void Shared<storagev1::CSIDriverSpec>::drop(detail::Block*) noexcept;
 template void Shared<storagev1::CSINodeSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1::CSINodeStatus>::drop(detail::Block*) noexcept;
 template void Shared<storagev1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
 template void Shared<storagev1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
 template void Shared<storagev1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;

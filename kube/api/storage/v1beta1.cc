@@ -9,11 +9,12 @@ namespace storagev1beta1 {
 namespace {
 constexpr std::string_view kNames1[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 constexpr MergeInfo kMerge2{.listType = MergeInfo::ListType::Atomic};
-constexpr std::string_view kNames3[] = {"name"};
-constexpr MergeInfo kMerge4{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames3, .patchStrategy = "merge", .patchMergeKey = "name"};
-constexpr std::string_view kNames5[] = {"sc"};
-constexpr std::string_view kNames6[] = {"get", "patch", "update"};
-constexpr ResourceInfo::Subresource kVolumeAttachmentSubresources[] = {{"status", "", "", "VolumeAttachment", kNames6}};
+constexpr std::string_view kNames3[] = {"get", "patch", "update"};
+constexpr ResourceInfo::Subresource kCSINodeSubresources[] = {{"status", "", "", "CSINode", kNames3}};
+constexpr std::string_view kNames4[] = {"name"};
+constexpr MergeInfo kMerge5{.listType = MergeInfo::ListType::Map, .listMapKeys = kNames4, .patchStrategy = "merge", .patchMergeKey = "name"};
+constexpr std::string_view kNames6[] = {"sc"};
+constexpr ResourceInfo::Subresource kVolumeAttachmentSubresources[] = {{"status", "", "", "VolumeAttachment", kNames3}};
 constexpr std::string_view kNames7[] = {"vac"};
 constexpr FieldInfo kCSIDriverFields[] = {
     KUBE_FIELD(CSIDriver, metadata, "metadata", 1, 0, nullptr),
@@ -44,9 +45,10 @@ constexpr WireField kCSIDriverSpecWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 
 constexpr FieldInfo kCSINodeFields[] = {
     KUBE_FIELD(CSINode, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSINode, spec, "spec", 2, kRequired | kKeep | kByValue, nullptr),
+    KUBE_FIELD(CSINode, status, "status", 3, kByValue, nullptr),
 };
-constexpr WireField kCSINodeWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kCSINodeResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSINode", .plural = "csinodes", .singular = "csinode", .listKind = "CSINodeList", .retired = true, .verbs = kNames1};
+constexpr WireField kCSINodeWire[] = {{1, 0}, {2, 1}, {3, 2}};
+constexpr ResourceInfo kCSINodeResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSINode", .plural = "csinodes", .singular = "csinode", .listKind = "CSINodeList", .retired = true, .verbs = kNames1, .subresources = kCSINodeSubresources};
 constexpr FieldInfo kCSINodeDriverFields[] = {
     KUBE_FIELD(CSINodeDriver, name, "name", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(CSINodeDriver, nodeID, "nodeID", 2, kRequired | kKeep, nullptr),
@@ -61,9 +63,13 @@ constexpr FieldInfo kCSINodeListFields[] = {
 constexpr WireField kCSINodeListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kCSINodeListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "CSINodeList", .retired = true};
 constexpr FieldInfo kCSINodeSpecFields[] = {
-    KUBE_FIELD(CSINodeSpec, drivers, "drivers", 1, kRequired | kKeep, &kMerge4),
+    KUBE_FIELD(CSINodeSpec, drivers, "drivers", 1, kRequired | kKeep, &kMerge5),
 };
 constexpr WireField kCSINodeSpecWire[] = {{1, 0}};
+constexpr FieldInfo kCSINodeStatusFields[] = {
+    KUBE_FIELD(CSINodeStatus, storageHealth, "storageHealth", 1, 0, &kMerge5),
+};
+constexpr WireField kCSINodeStatusWire[] = {{1, 0}};
 constexpr FieldInfo kCSIStorageCapacityFields[] = {
     KUBE_FIELD(CSIStorageCapacity, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(CSIStorageCapacity, nodeTopology, "nodeTopology", 2, 0, nullptr),
@@ -90,13 +96,27 @@ constexpr FieldInfo kStorageClassFields[] = {
     KUBE_FIELD(StorageClass, allowedTopologies, "allowedTopologies", 8, 0, &kMerge2),
 };
 constexpr WireField kStorageClassWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}, {7, 6}, {8, 7}};
-constexpr ResourceInfo kStorageClassResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "StorageClass", .plural = "storageclasses", .singular = "storageclass", .listKind = "StorageClassList", .retired = true, .verbs = kNames1, .shortNames = kNames5};
+constexpr ResourceInfo kStorageClassResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "StorageClass", .plural = "storageclasses", .singular = "storageclass", .listKind = "StorageClassList", .retired = true, .verbs = kNames1, .shortNames = kNames6};
 constexpr FieldInfo kStorageClassListFields[] = {
     KUBE_FIELD(StorageClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(StorageClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kStorageClassListWire[] = {{1, 0}, {2, 1}};
 constexpr ResourceInfo kStorageClassListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "StorageClassList", .retired = true};
+constexpr FieldInfo kStorageHealthFields[] = {
+    KUBE_FIELD(StorageHealth, name, "name", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StorageHealth, healthConditions, "healthConditions", 2, 0, &kMerge2),
+};
+constexpr WireField kStorageHealthWire[] = {{1, 0}, {2, 1}};
+constexpr FieldInfo kStorageHealthConditionFields[] = {
+    KUBE_FIELD(StorageHealthCondition, status, "status", 1, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StorageHealthCondition, reason, "reason", 2, kRequired | kKeep, nullptr),
+    KUBE_FIELD(StorageHealthCondition, message, "message", 3, 0, nullptr),
+    KUBE_FIELD(StorageHealthCondition, accessMode, "accessMode", 4, 0, nullptr),
+    KUBE_FIELD(StorageHealthCondition, volumeMode, "volumeMode", 5, 0, nullptr),
+    KUBE_FIELD(StorageHealthCondition, lastTransitionTime, "lastTransitionTime", 6, kKeep, nullptr),
+};
+constexpr WireField kStorageHealthConditionWire[] = {{1, 0}, {2, 1}, {3, 2}, {4, 3}, {5, 4}, {6, 5}};
 constexpr FieldInfo kTokenRequestFields[] = {
     KUBE_FIELD(TokenRequest, audience, "audience", 1, kRequired | kKeep, nullptr),
     KUBE_FIELD(TokenRequest, expirationSeconds, "expirationSeconds", 2, 0, nullptr),
@@ -139,13 +159,13 @@ constexpr FieldInfo kVolumeAttributesClassFields[] = {
     KUBE_FIELD(VolumeAttributesClass, parameters, "parameters", 3, 0, nullptr),
 };
 constexpr WireField kVolumeAttributesClassWire[] = {{1, 0}, {2, 1}, {3, 2}};
-constexpr ResourceInfo kVolumeAttributesClassResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttributesClass", .plural = "volumeattributesclasses", .singular = "volumeattributesclass", .listKind = "VolumeAttributesClassList", .verbs = kNames1, .shortNames = kNames7};
+constexpr ResourceInfo kVolumeAttributesClassResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttributesClass", .plural = "volumeattributesclasses", .singular = "volumeattributesclass", .listKind = "VolumeAttributesClassList", .retired = true, .verbs = kNames1, .shortNames = kNames7};
 constexpr FieldInfo kVolumeAttributesClassListFields[] = {
     KUBE_FIELD(VolumeAttributesClassList, metadata, "metadata", 1, 0, nullptr),
     KUBE_FIELD(VolumeAttributesClassList, items, "items", 2, kRequired | kKeep, nullptr),
 };
 constexpr WireField kVolumeAttributesClassListWire[] = {{1, 0}, {2, 1}};
-constexpr ResourceInfo kVolumeAttributesClassListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttributesClassList"};
+constexpr ResourceInfo kVolumeAttributesClassListResource{.group = "storage.k8s.io", .version = "v1beta1", .kind = "VolumeAttributesClassList", .retired = true};
 constexpr FieldInfo kVolumeErrorFields[] = {
     KUBE_FIELD(VolumeError, time, "time", 1, kKeep, nullptr),
     KUBE_FIELD(VolumeError, message, "message", 2, 0, nullptr),
@@ -166,10 +186,13 @@ constinit const TypeInfo TypeOf<storagev1beta1::CSINode>::info = detail::makeTyp
 constinit const TypeInfo TypeOf<storagev1beta1::CSINodeDriver>::info = detail::makeType<storagev1beta1::CSINodeDriver>("CSINodeDriver", storagev1beta1::kCSINodeDriverFields, storagev1beta1::kCSINodeDriverWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::CSINodeList>::info = detail::makeType<storagev1beta1::CSINodeList>("CSINodeList", storagev1beta1::kCSINodeListFields, storagev1beta1::kCSINodeListWire, &storagev1beta1::kCSINodeListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::CSINodeSpec>::info = detail::makeType<storagev1beta1::CSINodeSpec>("CSINodeSpec", storagev1beta1::kCSINodeSpecFields, storagev1beta1::kCSINodeSpecWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::CSINodeStatus>::info = detail::makeType<storagev1beta1::CSINodeStatus>("CSINodeStatus", storagev1beta1::kCSINodeStatusFields, storagev1beta1::kCSINodeStatusWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::CSIStorageCapacity>::info = detail::makeType<storagev1beta1::CSIStorageCapacity>("CSIStorageCapacity", storagev1beta1::kCSIStorageCapacityFields, storagev1beta1::kCSIStorageCapacityWire, &storagev1beta1::kCSIStorageCapacityResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::CSIStorageCapacityList>::info = detail::makeType<storagev1beta1::CSIStorageCapacityList>("CSIStorageCapacityList", storagev1beta1::kCSIStorageCapacityListFields, storagev1beta1::kCSIStorageCapacityListWire, &storagev1beta1::kCSIStorageCapacityListResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::StorageClass>::info = detail::makeType<storagev1beta1::StorageClass>("StorageClass", storagev1beta1::kStorageClassFields, storagev1beta1::kStorageClassWire, &storagev1beta1::kStorageClassResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::StorageClassList>::info = detail::makeType<storagev1beta1::StorageClassList>("StorageClassList", storagev1beta1::kStorageClassListFields, storagev1beta1::kStorageClassListWire, &storagev1beta1::kStorageClassListResource, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::StorageHealth>::info = detail::makeType<storagev1beta1::StorageHealth>("StorageHealth", storagev1beta1::kStorageHealthFields, storagev1beta1::kStorageHealthWire, nullptr, JsonForm::Object, false);
+constinit const TypeInfo TypeOf<storagev1beta1::StorageHealthCondition>::info = detail::makeType<storagev1beta1::StorageHealthCondition>("StorageHealthCondition", storagev1beta1::kStorageHealthConditionFields, storagev1beta1::kStorageHealthConditionWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::TokenRequest>::info = detail::makeType<storagev1beta1::TokenRequest>("TokenRequest", storagev1beta1::kTokenRequestFields, storagev1beta1::kTokenRequestWire, nullptr, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachment>::info = detail::makeType<storagev1beta1::VolumeAttachment>("VolumeAttachment", storagev1beta1::kVolumeAttachmentFields, storagev1beta1::kVolumeAttachmentWire, &storagev1beta1::kVolumeAttachmentResource, JsonForm::Object, false);
 constinit const TypeInfo TypeOf<storagev1beta1::VolumeAttachmentList>::info = detail::makeType<storagev1beta1::VolumeAttachmentList>("VolumeAttachmentList", storagev1beta1::kVolumeAttachmentListFields, storagev1beta1::kVolumeAttachmentListWire, &storagev1beta1::kVolumeAttachmentListResource, JsonForm::Object, false);
@@ -185,11 +208,14 @@ template void List<storagev1beta1::CSINode>::drop(detail::Block*) noexcept;
 template void List<storagev1beta1::CSINodeDriver>::drop(detail::Block*) noexcept;
 template void List<storagev1beta1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
 template void List<storagev1beta1::StorageClass>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::StorageHealth>::drop(detail::Block*) noexcept;
+template void List<storagev1beta1::StorageHealthCondition>::drop(detail::Block*) noexcept;
 template void List<storagev1beta1::TokenRequest>::drop(detail::Block*) noexcept;
 template void List<storagev1beta1::VolumeAttachment>::drop(detail::Block*) noexcept;
 template void List<storagev1beta1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
 template void Shared<storagev1beta1::CSIDriverSpec>::drop(detail::Block*) noexcept;
 template void Shared<storagev1beta1::CSINodeSpec>::drop(detail::Block*) noexcept;
+template void Shared<storagev1beta1::CSINodeStatus>::drop(detail::Block*) noexcept;
 template void Shared<storagev1beta1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
 template void Shared<storagev1beta1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
 template void Shared<storagev1beta1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;

@@ -19,10 +19,13 @@ struct CSINode;
 struct CSINodeDriver;
 struct CSINodeList;
 struct CSINodeSpec;
+struct CSINodeStatus;
 struct CSIStorageCapacity;
 struct CSIStorageCapacityList;
 struct StorageClass;
 struct StorageClassList;
+struct StorageHealth;
+struct StorageHealthCondition;
 struct TokenRequest;
 struct VolumeAttachment;
 struct VolumeAttachmentList;
@@ -67,6 +70,7 @@ struct CSIDriverSpec {
 struct CSINode {
   metav1::ObjectMeta metadata = {};
   Shared<CSINodeSpec> spec = {};
+  Shared<CSINodeStatus> status = {};
 
   bool operator==(const CSINode&) const = default;
 };
@@ -91,6 +95,12 @@ struct CSINodeSpec {
   List<CSINodeDriver> drivers = {};
 
   bool operator==(const CSINodeSpec&) const = default;
+};
+
+struct CSINodeStatus {
+  List<StorageHealth> storageHealth = {};
+
+  bool operator==(const CSINodeStatus&) const = default;
 };
 
 struct CSIStorageCapacity {
@@ -128,6 +138,24 @@ struct StorageClassList {
   List<StorageClass> items = {};
 
   bool operator==(const StorageClassList&) const = default;
+};
+
+struct StorageHealth {
+  String name = {};
+  List<StorageHealthCondition> healthConditions = {};
+
+  bool operator==(const StorageHealth&) const = default;
+};
+
+struct StorageHealthCondition {
+  String status = {};
+  String reason = {};
+  String message = {};
+  std::optional<String> accessMode = {};
+  std::optional<String> volumeMode = {};
+  Time lastTransitionTime = {};
+
+  bool operator==(const StorageHealthCondition&) const = default;
 };
 
 struct TokenRequest {
@@ -217,10 +245,13 @@ template <> struct TypeOf<storagev1beta1::CSINode> { static const TypeInfo info;
 template <> struct TypeOf<storagev1beta1::CSINodeDriver> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::CSINodeList> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::CSINodeSpec> { static const TypeInfo info; };
+template <> struct TypeOf<storagev1beta1::CSINodeStatus> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::CSIStorageCapacity> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::CSIStorageCapacityList> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::StorageClass> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::StorageClassList> { static const TypeInfo info; };
+template <> struct TypeOf<storagev1beta1::StorageHealth> { static const TypeInfo info; };
+template <> struct TypeOf<storagev1beta1::StorageHealthCondition> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::TokenRequest> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::VolumeAttachment> { static const TypeInfo info; };
 template <> struct TypeOf<storagev1beta1::VolumeAttachmentList> { static const TypeInfo info; };
@@ -236,11 +267,14 @@ extern template void List<storagev1beta1::CSINode>::drop(detail::Block*) noexcep
 extern template void List<storagev1beta1::CSINodeDriver>::drop(detail::Block*) noexcept;
 extern template void List<storagev1beta1::CSIStorageCapacity>::drop(detail::Block*) noexcept;
 extern template void List<storagev1beta1::StorageClass>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::StorageHealth>::drop(detail::Block*) noexcept;
+extern template void List<storagev1beta1::StorageHealthCondition>::drop(detail::Block*) noexcept;
 extern template void List<storagev1beta1::TokenRequest>::drop(detail::Block*) noexcept;
 extern template void List<storagev1beta1::VolumeAttachment>::drop(detail::Block*) noexcept;
 extern template void List<storagev1beta1::VolumeAttributesClass>::drop(detail::Block*) noexcept;
 extern template void Shared<storagev1beta1::CSIDriverSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<storagev1beta1::CSINodeSpec>::drop(detail::Block*) noexcept;
+extern template void Shared<storagev1beta1::CSINodeStatus>::drop(detail::Block*) noexcept;
 extern template void Shared<storagev1beta1::VolumeAttachmentSource>::drop(detail::Block*) noexcept;
 extern template void Shared<storagev1beta1::VolumeAttachmentSpec>::drop(detail::Block*) noexcept;
 extern template void Shared<storagev1beta1::VolumeAttachmentStatus>::drop(detail::Block*) noexcept;

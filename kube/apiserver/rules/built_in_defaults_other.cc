@@ -98,6 +98,12 @@ void setLimitDefaults(corev1::LimitRangeItem& item) {
   setMissing(item.defaultRequest, item.min);
 }
 
+/// A taint that is not older says when it was set.
+template <class Taint>
+void setTaintDefaults(Taint& taint) {
+  if (!taint.timeAdded) taint.timeAdded = Time::now();
+}
+
 }  // namespace
 
 void setDefaults(corev1::Service& service) {
@@ -188,6 +194,10 @@ void setDefaults(rbacv1::ClusterRoleBinding& binding) { setBindingDefaults(bindi
 void setDefaults(schedulingv1::PriorityClass& priority) {
   setIfUnset(priority.preemptionPolicy, "PreemptLowerPriority");
 }
+
+void setDefaults(resourcev1::DeviceTaintRule& rule) { setTaintDefaults(*rule.spec->taint); }
+void setDefaults(resourcev1beta2::DeviceTaintRule& rule) { setTaintDefaults(*rule.spec->taint); }
+void setDefaults(resourcev1alpha3::DeviceTaintRule& rule) { setTaintDefaults(*rule.spec->taint); }
 
 void setDefaults(admissionregistrationv1::MutatingWebhookConfiguration& hooks) {
   for (admissionregistrationv1::MutatingWebhook& webhook : hooks.webhooks) {

@@ -123,6 +123,7 @@ void setDefaults(storagev1::CSIDriver& driver) {
   setIfUnset(spec.fsGroupPolicy, "ReadWriteOnceWithFSType");
   setIfUnset(spec.requiresRepublish, false);
   setIfUnset(spec.seLinuxMount, false);
+  setIfUnset(spec.preventPodSchedulingIfMissing, false);
   if (spec.volumeLifecycleModes.empty()) spec.volumeLifecycleModes = {"Persistent"};
 }
 

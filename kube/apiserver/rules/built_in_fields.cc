@@ -64,6 +64,15 @@ constexpr std::array kJobFields = {field<batchv1::Job>(
 constexpr std::array kCertificateFields = {field<certificatesv1::CertificateSigningRequest>(
     "spec.signerName", [](const auto& request) { return request.spec->signerName; })};
 
+template <class Bundle>
+constexpr std::array kBundleFields = {
+    field<Bundle>("spec.signerName", [](const auto& bundle) { return bundle.spec->signerName; })};
+template <class Request>
+constexpr std::array kPodCertificateFields = {
+    field<Request>("spec.signerName", [](const auto& request) { return request.spec->signerName; }),
+    field<Request>("spec.podName", [](const auto& request) { return request.spec->podName; }),
+    field<Request>("spec.nodeName", [](const auto& request) { return request.spec->nodeName; })};
+
 /// The object that an event is about, in either group.
 const corev1::ObjectReference& about(const corev1::Event& event) { return *event.involvedObject; }
 const corev1::ObjectReference& about(const eventsv1::Event& event) { return *event.regarding; }
@@ -136,6 +145,14 @@ const SelectableFields* rules::selectableFieldsOf(const TypeInfo& type) {
       {&TypeOf<NewEvent>::info, {kNewEventFields}},
       {&TypeOf<batchv1::Job>::info, {kJobFields, true, unknownOfJob}},
       {&TypeOf<certificatesv1::CertificateSigningRequest>::info, {kCertificateFields, false}},
+      {&TypeOf<certificatesv1::ClusterTrustBundle>::info,
+       {kBundleFields<certificatesv1::ClusterTrustBundle>, false}},
+      {&TypeOf<certificatesv1beta1::ClusterTrustBundle>::info,
+       {kBundleFields<certificatesv1beta1::ClusterTrustBundle>, false}},
+      {&TypeOf<certificatesv1::PodCertificateRequest>::info,
+       {kPodCertificateFields<certificatesv1::PodCertificateRequest>}},
+      {&TypeOf<certificatesv1beta1::PodCertificateRequest>::info,
+       {kPodCertificateFields<certificatesv1beta1::PodCertificateRequest>}},
   };
   const auto at = kinds.find(&type);
   return at != kinds.end() ? &at->second : nullptr;

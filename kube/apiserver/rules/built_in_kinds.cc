@@ -139,6 +139,24 @@ RulesByType allKinds() {
       kind<rbacv1::RoleBinding>({.name = nameIsPathSegment, .createOnUpdate = true}),
       kind<rbacv1::ClusterRoleBinding>({.name = nameIsPathSegment, .createOnUpdate = true}),
       kind<certificatesv1::CertificateSigningRequest>({.name = rules::nameIsAnything}),
+      // The name depends on the signer: see the checks.
+      kind<certificatesv1::ClusterTrustBundle>(
+          {.name = rules::nameIsAnything, .unconditionalUpdate = false}),
+      kind<certificatesv1beta1::ClusterTrustBundle>(
+          {.name = rules::nameIsAnything, .unconditionalUpdate = false}),
+      kind<certificatesv1::PodCertificateRequest>({.unconditionalUpdate = false}),
+      kind<certificatesv1beta1::PodCertificateRequest>({.unconditionalUpdate = false}),
+      // Scheduling and evictions.
+      kind<schedulingv1beta1::Workload>({.unconditionalUpdate = false}),
+      kind<schedulingv1alpha3::Workload>({.unconditionalUpdate = false}),
+      kind<schedulingv1beta1::PodGroup>({.unconditionalUpdate = false}),
+      kind<schedulingv1alpha3::PodGroup>({.unconditionalUpdate = false}),
+      kind<schedulingv1alpha3::CompositePodGroup>({.unconditionalUpdate = false}),
+      kind<resourcev1::DeviceTaintRule>({.generation = Spec, .unconditionalUpdate = false}),
+      kind<resourcev1beta2::DeviceTaintRule>({.generation = Spec}),
+      kind<resourcev1alpha3::DeviceTaintRule>({.generation = Spec}),
+      kind<lifecyclev1alpha1::EvictionRequest>({.generation = Spec, .unconditionalUpdate = false}),
+      kind<lifecyclev1alpha1::Eviction>({.generation = Spec, .unconditionalUpdate = false}),
       // The server itself.
       kind<admission::MutatingWebhookConfiguration>(
           {.generation = Spec, .unconditionalUpdate = false}),
@@ -153,6 +171,8 @@ RulesByType allKinds() {
           {.generation = Spec, .unconditionalUpdate = false}),
       kind<apiregistrationv1::APIService>(
           {.name = nameIsPathSegment, .unconditionalUpdate = false}),
+      kind<storagemigrationv1::StorageVersionMigration>({.unconditionalUpdate = false}),
+      kind<storagemigrationv1beta1::StorageVersionMigration>({.unconditionalUpdate = false}),
       kind<flowcontrolv1::FlowSchema>({.generation = Spec}),
       kind<flowcontrolv1::PriorityLevelConfiguration>({.generation = Spec}),
   };

@@ -13,17 +13,26 @@
 #include "kube/api/autoscaling/v2.h"
 #include "kube/api/batch/v1.h"
 #include "kube/api/certificates/v1.h"
+#include "kube/api/certificates/v1beta1.h"
 #include "kube/api/coordination/v1.h"
 #include "kube/api/core/v1.h"
 #include "kube/api/discovery/v1.h"
 #include "kube/api/events/v1.h"
 #include "kube/api/flowcontrol/v1.h"
+#include "kube/api/lifecycle/v1alpha1.h"
 #include "kube/api/networking/v1.h"
 #include "kube/api/node/v1.h"
 #include "kube/api/policy/v1.h"
 #include "kube/api/rbac/v1.h"
+#include "kube/api/resource/v1.h"
+#include "kube/api/resource/v1alpha3.h"
+#include "kube/api/resource/v1beta2.h"
 #include "kube/api/scheduling/v1.h"
+#include "kube/api/scheduling/v1alpha3.h"
+#include "kube/api/scheduling/v1beta1.h"
 #include "kube/api/storage/v1.h"
+#include "kube/api/storagemigration/v1.h"
+#include "kube/api/storagemigration/v1beta1.h"
 #include "kube/meta/validation/object_validation.h"
 
 namespace kube::apiserver {
@@ -79,6 +88,9 @@ void setDefaults(admissionregistrationv1::MutatingAdmissionPolicyBinding& bindin
 void setDefaults(apiregistrationv1::APIService& service);
 void setDefaults(flowcontrolv1::FlowSchema& schema);
 void setDefaults(flowcontrolv1::PriorityLevelConfiguration& level);
+void setDefaults(resourcev1::DeviceTaintRule& rule);
+void setDefaults(resourcev1beta2::DeviceTaintRule& rule);
+void setDefaults(resourcev1alpha3::DeviceTaintRule& rule);
 
 // On create and update: built_in_prepare.cc and built_in_service.cc.
 void prepareCreate(corev1::Pod& pod);
@@ -92,6 +104,11 @@ void prepareCreate(appsv1::DaemonSet& set);
 void prepareCreate(batchv1::Job& job);
 void prepareCreate(certificatesv1::CertificateSigningRequest& request);
 void prepareCreate(apiregistrationv1::APIService& service);
+void prepareUpdate(resourcev1::DeviceTaintRule& next, const resourcev1::DeviceTaintRule& old);
+void prepareUpdate(resourcev1beta2::DeviceTaintRule& next,
+                   const resourcev1beta2::DeviceTaintRule& old);
+void prepareUpdate(resourcev1alpha3::DeviceTaintRule& next,
+                   const resourcev1alpha3::DeviceTaintRule& old);
 void prepareUpdate(corev1::Namespace& next, const corev1::Namespace& old);
 void prepareUpdate(corev1::PersistentVolumeClaim& next, const corev1::PersistentVolumeClaim& old);
 void prepareUpdate(corev1::Secret& next, const corev1::Secret& old);
@@ -182,6 +199,51 @@ void validate(const admissionregistrationv1::ValidatingWebhookConfiguration& con
 void validate(const apiregistrationv1::APIService& service, const Place& at);
 void validate(const autoscalingv1::HorizontalPodAutoscaler& autoscaler, const Place& at);
 void validate(const autoscalingv2::HorizontalPodAutoscaler& autoscaler, const Place& at);
+
+void validate(const certificatesv1::ClusterTrustBundle& bundle, const Place& at);
+void validateCreate(const certificatesv1::ClusterTrustBundle& bundle, const Place& at);
+void validateUpdate(const certificatesv1::ClusterTrustBundle& next,
+                    const certificatesv1::ClusterTrustBundle& old, const Place& at);
+void validateCreate(const certificatesv1::PodCertificateRequest& request, const Place& at);
+void validateUpdate(const certificatesv1::PodCertificateRequest& next,
+                    const certificatesv1::PodCertificateRequest& old, const Place& at);
+void validate(const certificatesv1beta1::ClusterTrustBundle& bundle, const Place& at);
+void validateCreate(const certificatesv1beta1::ClusterTrustBundle& bundle, const Place& at);
+void validateUpdate(const certificatesv1beta1::ClusterTrustBundle& next,
+                    const certificatesv1beta1::ClusterTrustBundle& old, const Place& at);
+void validateCreate(const certificatesv1beta1::PodCertificateRequest& request, const Place& at);
+void validateUpdate(const certificatesv1beta1::PodCertificateRequest& next,
+                    const certificatesv1beta1::PodCertificateRequest& old, const Place& at);
+void validate(const schedulingv1beta1::Workload& workload, const Place& at);
+void validateUpdate(const schedulingv1beta1::Workload& next, const schedulingv1beta1::Workload& old,
+                    const Place& at);
+void validate(const schedulingv1beta1::PodGroup& group, const Place& at);
+void validateUpdate(const schedulingv1beta1::PodGroup& next, const schedulingv1beta1::PodGroup& old,
+                    const Place& at);
+void validate(const schedulingv1alpha3::Workload& workload, const Place& at);
+void validateUpdate(const schedulingv1alpha3::Workload& next,
+                    const schedulingv1alpha3::Workload& old, const Place& at);
+void validate(const schedulingv1alpha3::PodGroup& group, const Place& at);
+void validateUpdate(const schedulingv1alpha3::PodGroup& next,
+                    const schedulingv1alpha3::PodGroup& old, const Place& at);
+void validate(const schedulingv1alpha3::CompositePodGroup& group, const Place& at);
+void validateUpdate(const schedulingv1alpha3::CompositePodGroup& next,
+                    const schedulingv1alpha3::CompositePodGroup& old, const Place& at);
+void validate(const lifecyclev1alpha1::EvictionRequest& request, const Place& at);
+void validateUpdate(const lifecyclev1alpha1::EvictionRequest& next,
+                    const lifecyclev1alpha1::EvictionRequest& old, const Place& at);
+void validate(const lifecyclev1alpha1::Eviction& eviction, const Place& at);
+void validateUpdate(const lifecyclev1alpha1::Eviction& next, const lifecyclev1alpha1::Eviction& old,
+                    const Place& at);
+void validate(const resourcev1::DeviceTaintRule& rule, const Place& at);
+void validate(const resourcev1beta2::DeviceTaintRule& rule, const Place& at);
+void validate(const resourcev1alpha3::DeviceTaintRule& rule, const Place& at);
+void validate(const storagemigrationv1::StorageVersionMigration& migration, const Place& at);
+void validateUpdate(const storagemigrationv1::StorageVersionMigration& next,
+                    const storagemigrationv1::StorageVersionMigration& old, const Place& at);
+void validate(const storagemigrationv1beta1::StorageVersionMigration& migration, const Place& at);
+void validateUpdate(const storagemigrationv1beta1::StorageVersionMigration& next,
+                    const storagemigrationv1beta1::StorageVersionMigration& old, const Place& at);
 
 // On deletion: the seconds that an object stays.
 std::int64_t deletionGrace(const corev1::Pod& pod, std::optional<std::int64_t> wanted);

@@ -90,6 +90,16 @@ void generateSelector(batchv1::Job& job) {
   if (follows) job.metadata.labels = labels;
 }
 
+/// The time of a taint is that of its effect, unless the update sets another.
+template <class Rule>
+void renewTaint(Rule& next, const Rule& old) {
+  const auto& before = *old.spec->taint;
+  auto& after = *next.spec->taint;
+  if (after.effect != before.effect && after.timeAdded == before.timeAdded) {
+    after.timeAdded = Time::now();
+  }
+}
+
 }  // namespace
 
 void prepareCreate(corev1::Pod& pod) {
@@ -192,6 +202,18 @@ void prepareCreate(apiregistrationv1::APIService& service) {
                                         .lastTransitionTime = Time::now(),
                                         .reason = "Local",
                                         .message = "Local APIServices are always available"});
+}
+
+void prepareUpdate(resourcev1::DeviceTaintRule& next, const resourcev1::DeviceTaintRule& old) {
+  renewTaint(next, old);
+}
+void prepareUpdate(resourcev1beta2::DeviceTaintRule& next,
+                   const resourcev1beta2::DeviceTaintRule& old) {
+  renewTaint(next, old);
+}
+void prepareUpdate(resourcev1alpha3::DeviceTaintRule& next,
+                   const resourcev1alpha3::DeviceTaintRule& old) {
+  renewTaint(next, old);
 }
 
 }  // namespace kube::apiserver::rules

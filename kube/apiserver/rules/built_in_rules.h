@@ -3,7 +3,7 @@
 //   const auto rules = builtInRules(TypeOf<corev1::Pod>::info);
 //   rules->setDefaults(object);
 //
-// Rules and messages are those of Kubernetes 1.36. built_in_kinds.cc lists the kinds, which are all
+// Rules and messages are those of Kubernetes 1.37. built_in_kinds.cc lists the kinds, which are all
 // that this release still serves in a stable version. A kind that is not listed has no defaults, no
 // checks, and the facts of a plain namespaced object.
 //

@@ -11,6 +11,8 @@
 
 namespace kube::apiserver::rules {
 
+inline constexpr std::int32_t kHighestUserPriority = 1'000'000'000;
+
 /// Fields of which exactly one must be set: the first is checked, others are forbidden.
 class OneOf {
  public:
@@ -68,6 +70,9 @@ void checkNodeSelector(const corev1::NodeSelector& selector, const Place& at);
 void checkTolerations(const List<corev1::Toleration>& tolerations, const Place& at);
 void checkAffinity(const corev1::Affinity& affinity, const Place& at);
 void checkClaimSpec(const corev1::PersistentVolumeClaimSpec& spec, const Place& at);
+
+/// The name of a signer: a domain and a path.
+void checkSigner(std::string_view name, const Place& at);
 
 inline void checkSelector(const metav1::LabelSelector& selector, const Place& at) {
   at.add(validation::validateLabelSelector(selector, at.path()));

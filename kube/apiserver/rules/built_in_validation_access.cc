@@ -11,8 +11,6 @@ namespace kube::apiserver::rules {
 
 namespace {
 
-constexpr std::int32_t kHighestUserPriority = 1'000'000'000;
-
 constexpr std::array<std::string_view, 23> kUsages = {"any",
                                                       "cert sign",
                                                       "client auth",
@@ -97,6 +95,8 @@ void checkSameRole(const Binding& next, const Binding& old, const Place& at) {
       "cannot change roleRef");
 }
 
+}  // namespace
+
 void checkSigner(std::string_view name, const Place& at) {
   if (!at.require(name)) return;
   const std::size_t slash = name.find('/');
@@ -123,8 +123,6 @@ void checkSigner(std::string_view name, const Place& at) {
   }
   checkLabels(name.substr(slash + 1), validation::isDNS1123Subdomain);
 }
-
-}  // namespace
 
 void validate(const rbacv1::Role& role, const Place& at) {
   forEach(role.rules, at("rules"),

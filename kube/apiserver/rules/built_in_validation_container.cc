@@ -151,6 +151,12 @@ void checkMounts(const C& container, const Pod& pod, const Place& all) {
       all("mountPropagation")
           .forbidden("Bidirectional mount propagation is available only to privileged containers");
     }
+    Seen options;
+    forEach(mount.bindMountOptions, at("bindMountOptions"),
+            [&](const String& option, const Place& at) {
+              at.oneOfSupported(option, {"nodev", "noexec", "nosuid"});
+              if (!options.insert(option)) at.duplicate(option);
+            });
     if (mount.recursiveReadOnly &&
         all("recursiveReadOnly")
             .oneOf(mount.recursiveReadOnly, {"Disabled", "Enabled", "IfPossible"}) &&
@@ -200,13 +206,23 @@ void checkHttpGet(const corev1::HTTPGetAction& action, const Place& at) {
   for (const corev1::HTTPHeader& header : action.httpHeaders) {
     at("httpHeaders").text(header.name, validation::isHTTPHeaderName);
   }
+  if (!action.protocol || !at("protocol").oneOf(action.protocol, {"HTTP1", "HTTP2"})) return;
+  if (*action.protocol != "HTTP2") return;
+  if (action.scheme != "HTTP") {
+    at("protocol").invalid(*action.protocol, "is only supported with HTTP (H2C)");
+  } else if (!action.host.empty()) {
+    at("host").invalid(action.host, "must be empty when `protocol` is \"HTTP2\"");
+  }
 }
 
 void checkTcpSocket(const corev1::TCPSocketAction& action, const Place& at) {
   checkPortNumberOrName(action.port, at("port"));
 }
 
-void checkGrpc(const corev1::GRPCAction& action, const Place& at) { at("port").port(action.port); }
+void checkGrpc(const corev1::GRPCAction& action, const Place& at) {
+  at("port").port(action.port);
+  at("mode").oneOf(action.mode, {"Plaintext", "TLS"});
+}
 
 void checkHandler(const Shared<corev1::LifecycleHandler>& handler, const corev1::PodSpec& spec,
                   const Place& at) {

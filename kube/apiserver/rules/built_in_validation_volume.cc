@@ -24,12 +24,18 @@ void checkFilePath(std::string_view path, const Place& at) {
   }
 }
 
+/// The owner of a file.
+void checkUser(const std::optional<std::int64_t>& user, const Place& at) {
+  if (user) at.reasons(*user, validation::isValidUserID(*user));
+}
+
 void checkItems(const List<corev1::KeyToPath>& items, const Place& at) {
   forEach(items, at, [](const corev1::KeyToPath& item, const Place& at) {
     at("key").require(item.key);
     at("path").require(item.path);
     checkFilePath(item.path, at("path"));
     checkMode(item.mode, at("mode"));
+    checkUser(item.user, at("user"));
   });
 }
 
@@ -49,6 +55,7 @@ void checkDownwardFiles(const List<corev1::DownwardAPIVolumeFile>& files, const 
       at.required("one of fieldRef and resourceFieldRef is required");
     }
     checkMode(file.mode, at("mode"));
+    checkUser(file.user, at("user"));
   }
 }
 
@@ -56,22 +63,29 @@ void checkEmptyDir(const corev1::EmptyDirVolumeSource& source, const Place& at) 
   if (source.sizeLimit && source.sizeLimit->sign() < 0) {
     at("sizeLimit").forbidden("SizeLimit field must be a valid resource quantity");
   }
+  if (source.mode && (*source.mode < 0 || *source.mode > 01777)) {
+    at("mode").invalid(*source.mode,
+                       "must be a number between 0 and 01777 (octal), both inclusive");
+  }
 }
 
 void checkSecret(const corev1::SecretVolumeSource& source, const Place& at) {
   at("secretName").require(source.secretName);
   checkMode(source.defaultMode, at("defaultMode"));
+  checkUser(source.defaultUser, at("defaultUser"));
   checkItems(source.items, at("items"));
 }
 
 void checkConfigMap(const corev1::ConfigMapVolumeSource& source, const Place& at) {
   at("name").require(source.name);
   checkMode(source.defaultMode, at("defaultMode"));
+  checkUser(source.defaultUser, at("defaultUser"));
   checkItems(source.items, at("items"));
 }
 
 void checkDownward(const corev1::DownwardAPIVolumeSource& source, const Place& at) {
   checkMode(source.defaultMode, at("defaultMode"));
+  checkUser(source.defaultUser, at("defaultUser"));
   checkDownwardFiles(source.items, at);
 }
 
@@ -83,6 +97,7 @@ void checkToken(const corev1::ServiceAccountTokenProjection& token, const Place&
     at("expirationSeconds").invalid(seconds, "may not specify a duration larger than 2^32 seconds");
   }
   at("path").require(token.path);
+  checkUser(token.user, at("user"));
 }
 
 void checkProjection(const corev1::VolumeProjection& source, const Place& at) {
@@ -102,6 +117,14 @@ void checkProjection(const corev1::VolumeProjection& source, const Place& at) {
   if (source.serviceAccountToken) {
     checkToken(*source.serviceAccountToken, at("serviceAccountToken"));
   }
+  if (source.clusterTrustBundle) {
+    const Place bundle = at("clusterTrustBundle");
+    checkUser(source.clusterTrustBundle->user, bundle("user"));
+  }
+  if (source.podCertificate) {
+    const Place certificate = at("podCertificate");
+    checkUser(source.podCertificate->user, certificate("user"));
+  }
   const int sources = int{bool{source.secret}} + bool{source.configMap} + bool{source.downwardAPI} +
                       bool{source.serviceAccountToken} + bool{source.clusterTrustBundle} +
                       bool{source.podCertificate};
@@ -110,6 +133,7 @@ void checkProjection(const corev1::VolumeProjection& source, const Place& at) {
 
 void checkProjected(const corev1::ProjectedVolumeSource& source, const Place& at) {
   checkMode(source.defaultMode, at("defaultMode"));
+  checkUser(source.defaultUser, at("defaultUser"));
   forEach(source.sources, at("sources"), checkProjection);
 }
 

@@ -28,7 +28,7 @@ const KindTable* findTable(const TypeInfo& type) {
     for (const auto& subject :
          {podTables(), nodeTables(), coreTables(), eventTables(), serviceTables(), workloadTables(),
           autoscalingTables(), storageTables(), accessTables(), admissionTables(),
-          schedulingTables(), machineryTables()}) {
+          schedulingTables(), machineryTables(), lifecycleTables()}) {
       for (const KindTable& table : subject) all->emplace(table.type, &table);
     }
     return all;
@@ -243,6 +243,19 @@ metav1::Table TableFormat::rows(std::vector<const AnyObject*> objects, const met
   }
   table.rows.reserve(objects.size());
   for (const AnyObject* object : objects) table.rows.push_back(row(*object, options));
+  return table;
+}
+
+metav1::Table TableFormat::listOf(const std::vector<const AnyObject*>& objects,
+                                  const metav1::ListMeta& meta, const TableOptions& options) const {
+  metav1::Table table = rows(objects, meta, options);
+  if (state_->kind == nullptr || state_->kind->defaultOf == nullptr) return table;
+  std::vector<const void*> typed;
+  for (const AnyObject* object : objects) typed.push_back(object->data());
+  const auto at = std::ranges::find(typed, state_->kind->defaultOf(typed));
+  if (at == typed.end()) return table;
+  const auto index = static_cast<std::size_t>(at - typed.begin());
+  table.rows[index].cells[0] = raw(Identity(*objects[index]).name + " (default)");
   return table;
 }
 

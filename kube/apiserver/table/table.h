@@ -72,7 +72,7 @@ class TableFormat {
         all.push_back(&*object);
       }
     }
-    return rows(std::move(all), meta, options);
+    return listOf(std::move(all), meta, options);
   }
 
  private:
@@ -80,6 +80,8 @@ class TableFormat {
 
   metav1::Table rows(std::vector<const AnyObject*> objects, const metav1::ListMeta& meta,
                      const TableOptions& options) const;
+  metav1::Table listOf(const std::vector<const AnyObject*>& objects, const metav1::ListMeta& meta,
+                       const TableOptions& options) const;
   metav1::TableRow row(const AnyObject& object, const TableOptions& options) const;
 
   std::shared_ptr<const State> state_;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "kube/api/certificates/v1.h"
-#include "kube/api/certificates/v1alpha1.h"
 #include "kube/api/certificates/v1beta1.h"
 #include "kube/api/rbac/v1.h"
 #include "kube/apiserver/table/table_columns.h"
@@ -16,7 +15,6 @@ namespace kube::apiserver {
 namespace {
 
 using certificatesv1::CertificateSigningRequest;
-using certificatesv1beta1::PodCertificateRequest;
 
 // The names of the subjects of one kind.
 template <class Binding>
@@ -84,6 +82,7 @@ constexpr TableColumn kClusterTrustBundles[] = {
         [](const ClusterTrustBundle& bundle) { return orElse(bundle.spec->signerName, "<none>"); }),
 };
 
+template <class PodCertificateRequest>
 std::string_view stateOf(const PodCertificateRequest& request) {
   std::string_view state = "Pending";
   for (const metav1::Condition& condition : request.status->conditions) {
@@ -94,6 +93,7 @@ std::string_view stateOf(const PodCertificateRequest& request) {
   return state;
 }
 
+template <class PodCertificateRequest>
 constexpr TableColumn kPodCertificateRequests[] = {
     nameColumn<PodCertificateRequest>(),
     text("PodName", "the pod it is for",
@@ -116,11 +116,14 @@ constexpr KindTable kAccessTables[] = {
     kindTable<rbacv1::RoleBinding>(kBindings<rbacv1::RoleBinding>),
     kindTable<rbacv1::ClusterRoleBinding>(kBindings<rbacv1::ClusterRoleBinding>),
     kindTable<CertificateSigningRequest>(kCertificateSigningRequests),
-    kindTable<certificatesv1alpha1::ClusterTrustBundle>(
-        kClusterTrustBundles<certificatesv1alpha1::ClusterTrustBundle>),
+    kindTable<certificatesv1::ClusterTrustBundle>(
+        kClusterTrustBundles<certificatesv1::ClusterTrustBundle>),
     kindTable<certificatesv1beta1::ClusterTrustBundle>(
         kClusterTrustBundles<certificatesv1beta1::ClusterTrustBundle>),
-    kindTable<PodCertificateRequest>(kPodCertificateRequests),
+    kindTable<certificatesv1::PodCertificateRequest>(
+        kPodCertificateRequests<certificatesv1::PodCertificateRequest>),
+    kindTable<certificatesv1beta1::PodCertificateRequest>(
+        kPodCertificateRequests<certificatesv1beta1::PodCertificateRequest>),
 };
 
 }  // namespace

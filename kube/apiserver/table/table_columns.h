@@ -55,6 +55,8 @@ struct KindTable {
   List<metav1::TableRowCondition> (*conditions)(const void* object) = nullptr;
   /// Compares two objects, for kinds whose rows are not in the list's order.
   bool (*before)(const void* a, const void* b) = nullptr;
+  /// The object of a list whose name gets " (default)", or null.
+  const void* (*defaultOf)(std::span<const void* const> objects) = nullptr;
 };
 
 // The type of a cell, from the function that makes it.
@@ -150,5 +152,6 @@ std::span<const KindTable> accessTables();
 std::span<const KindTable> admissionTables();
 std::span<const KindTable> schedulingTables();
 std::span<const KindTable> machineryTables();
+std::span<const KindTable> lifecycleTables();
 
 }  // namespace kube::apiserver

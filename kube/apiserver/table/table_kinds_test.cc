@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "kube/api/registry.h"
+#include "kube/api/storage/v1.h"
 #include "kube/apiserver/table/table.h"
 #include "kube/apiserver/table/table_testing.h"
 #include "kube/codec/json.h"
@@ -352,7 +353,7 @@ INSTANTIATE_TEST_SUITE_P(
                                       "{storageclass.kubernetes.io/is-default-class: "
                                       "'true'}}\nprovisioner: p\nallowVolumeExpansion: true",
                  "Name|Provisioner|ReclaimPolicy|VolumeBindingMode|AllowVolumeExpansion|Age",
-                 "x (default)|p|Delete|Immediate|true|4h"},
+                 "x|p|Delete|Immediate|true|4h"},
         KindCase{KIND("storage.k8s.io/v1",
                       "VolumeAttachment") "spec: {attacher: a, nodeName: n1, source: "
                                           "{persistentVolumeName: v}}\nstatus: "
@@ -478,6 +479,102 @@ INSTANTIATE_TEST_SUITE_P(
                                   "1, resourceSliceCount: "
                                   "1}}",
             "Name|Node|Driver|Pool|Age", "x|n1|d|p|4h"}));
+
+constexpr const char* kGroupColumns = "Name|Policy|Workload|Status|Age";
+constexpr const char* kEvictionColumns =
+    "Name|Target|Target Type|Status|Active Responder|Responder Status|Responder Expected Finish|"
+    "Requesters|Age|(Responder Heartbeat)|(Responder Status Message)";
+
+INSTANTIATE_TEST_SUITE_P(
+    Of1_37, KindTable,
+    ::testing::Values(
+        KindCase{KIND("resource.k8s.io/v1",
+                      "DeviceTaintRule") "spec: {taint: {key: k, value: v, effect: None, "
+                                         "timeAdded: '2024-01-11T11:00:00Z'}}",
+                 "Name|Key|Value|Effect|TimeAdded|Age", "x|k|v|None|60m|4h"},
+        KindCase{KIND("scheduling.k8s.io/v1beta1", "Workload"), "Name|Age", "x|4h"},
+        KindCase{KIND("scheduling.k8s.io/v1beta1",
+                      "PodGroup") "spec: {workloadRef: {workloadName: w, templateName: t}, "
+                                  "schedulingPolicy: {gang: {minCount: 2}}}\nstatus: {conditions: "
+                                  "[{type: PodGroupInitiallyScheduled, status: 'False', reason: r, "
+                                  "message: '', lastTransitionTime: null}]}",
+                 kGroupColumns, "x|Gang|w|Unschedulable|4h"},
+        KindCase{
+            KIND("scheduling.k8s.io/v1alpha3", "PodGroup") "spec: {schedulingPolicy: {basic: {}}}",
+            kGroupColumns, "x|Basic|<none>|Pending|4h"},
+        KindCase{
+            KIND("scheduling.k8s.io/v1alpha3",
+                 "CompositePodGroup") "spec: {workloadRef: {workloadName: w, templateName: t}}",
+            "Name|Policy|Workload|Age", "x|Basic|w|4h"},
+        KindCase{KIND("certificates.k8s.io/v1", "ClusterTrustBundle"), "Name|SignerName",
+                 "x|<none>"},
+        KindCase{
+            KIND("certificates.k8s.io/v1",
+                 "PodCertificateRequest") "spec: {podName: p, serviceAccountName: s, nodeName: "
+                                          "n1, signerName: g/s, unverifiedUserAnnotations: {a: "
+                                          "b}}\nstatus: {conditions: [{type: Issued, status: "
+                                          "'True', reason: r, message: '', "
+                                          "lastTransitionTime: null}]}",
+            "Name|PodName|ServiceAccountName|NodeName|SignerName|State|"
+            "UnverifiedUserAnnotations",
+            "x|p|s|n1|g/s|Issued|a=b"},
+        KindCase{KIND("storagemigration.k8s.io/v1",
+                      "StorageVersionMigration") "spec: {resource: {group: apps, resource: "
+                                                 "deployments}}",
+                 "Name|Resource|Status", "x|deployments.apps|Unknown"},
+        KindCase{KIND("lifecycle.k8s.io/v1alpha1",
+                      "EvictionRequest") "spec: {target: {pod: {name: p, uid: u}}, requester: r, "
+                                         "intent: Eviction}\nstatus: {observedGeneration: 1}",
+                 "Name|Target|Target Type|Status|Requester|Intent|Age",
+                 "x|p|Pod|Progressing|r|Eviction|4h"},
+        KindCase{KIND("lifecycle.k8s.io/v1alpha1", "Eviction"), kEvictionColumns,
+                 "x|<unset>|<unset>|Pending|<unset> (0/0)|<unset>|<unknown>|<none>|4h|<unset>|"
+                 "<unset>"},
+        KindCase{
+            KIND("lifecycle.k8s.io/v1alpha1",
+                 "Eviction") "spec: {target: {pod: {name: p, uid: u}}}\nstatus:\n  "
+                             "requesters: [{name: b, intent: Eviction}, {name: a, intent: "
+                             "Eviction}, {name: c, intent: Withdrawn}]\n  targetResponders: "
+                             "[{name: one, priority: 2, state: Completed}, {name: two, "
+                             "priority: 1, state: Active}, {name: three, priority: 0, state: "
+                             "Inactive}]\n  responders: [{name: two, startTime: "
+                             "'2024-01-11T11:00:00Z', heartbeatTime: '2024-01-11T11:59:00Z', "
+                             "expectedCompletionTime: '2024-01-11T12:10:00Z', message: ' m '}]",
+            kEvictionColumns,
+            "x|p|Pod|Pending|two (2/3)|Started (60m ago)|in 10m|a + 1 more...|4h|60s ago|m"},
+        KindCase{
+            KIND("lifecycle.k8s.io/v1alpha1",
+                 "Eviction") "status:\n  requesters: [{name: c, intent: Withdrawn}]\n  "
+                             "conditions: [{type: TargetEvicted, status: 'True', reason: Gone, "
+                             "message: '', lastTransitionTime: null}]\n  targetResponders: "
+                             "[{name: one, priority: 2, state: Completed}]\n  responders: "
+                             "[{name: one, completionTime: '2024-01-11T11:00:00Z'}]",
+            kEvictionColumns,
+            "x|<unset>|<unset>|TargetEvicted (Gone)|one (1/1)|Completed (60m ago)|-|"
+            "<withdrawn>|4h|<unset>|<unset>"}));
+
+// The newest class that is marked as the default is used, and shown as such.
+TEST(StorageClassTable, AListShowsTheClassThatClaimsGet) {
+  const auto storageClass = [](const String& name, std::string_view created, bool isDefault) {
+    storagev1::StorageClass made{.metadata = {.name = name}};
+    Time::tryParse(created, made.metadata.creationTimestamp);
+    if (isDefault)
+      made.metadata.annotations["storageclass.kubernetes.io/is-default-class"] = "true";
+    return AnyObject(made);
+  };
+  const std::vector<AnyObject> classes = {
+      storageClass("old", "2024-01-01T00:00:00Z", true),
+      storageClass("plain", "2024-01-04T00:00:00Z", false),
+      storageClass("second", "2024-01-03T00:00:00Z", true),
+      storageClass("first", "2024-01-03T00:00:00Z", true),
+  };
+  const TableFormat format(TypeOf<storagev1::StorageClass>::info);
+  std::string names;
+  for (const auto& row : format.list(classes, {}, {.now = kTableTime}).rows) {
+    names += row.cells[0].raw.str() + " ";
+  }
+  EXPECT_EQ(names, R"x("old" "plain" "second" "first (default)" )x");
+}
 
 }  // namespace
 }  // namespace kube::apiserver

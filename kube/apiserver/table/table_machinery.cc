@@ -7,6 +7,7 @@
 #include "kube/api/apiregistration/v1.h"
 #include "kube/api/apiserverinternal/v1alpha1.h"
 #include "kube/api/flowcontrol/v1.h"
+#include "kube/api/storagemigration/v1.h"
 #include "kube/api/storagemigration/v1beta1.h"
 #include "kube/apiserver/table/table_columns.h"
 #include "kube/meta/conditions.h"
@@ -21,7 +22,6 @@ using apiserverinternalv1alpha1::StorageVersion;
 using flowcontrolv1::FlowSchema;
 using flowcontrolv1::PriorityLevelConfiguration;
 using metav1::Status;
-using storagemigrationv1beta1::StorageVersionMigration;
 
 // --- API services.
 
@@ -128,6 +128,7 @@ constexpr TableColumn kStorageVersions[] = {
     ageColumn<StorageVersion>(),
 };
 
+template <class StorageVersionMigration>
 std::string_view migrationStatus(const StorageVersionMigration& migration) {
   std::string_view status = "Unknown";
   for (const metav1::Condition& condition : migration.status->conditions) {
@@ -139,6 +140,7 @@ std::string_view migrationStatus(const StorageVersionMigration& migration) {
   return status;
 }
 
+template <class StorageVersionMigration>
 constexpr TableColumn kStorageVersionMigrations[] = {
     text("Name", "the object's name",
          [](const StorageVersionMigration& object) { return object.metadata.name; }),
@@ -164,7 +166,10 @@ constexpr KindTable kMachineryTables[] = {
     {.type = &TypeOf<FlowSchema>::info, .columns = kFlowSchemas, .before = precedes},
     kindTable<PriorityLevelConfiguration>(kPriorityLevels),
     kindTable<StorageVersion>(kStorageVersions),
-    kindTable<StorageVersionMigration>(kStorageVersionMigrations),
+    kindTable<storagemigrationv1::StorageVersionMigration>(
+        kStorageVersionMigrations<storagemigrationv1::StorageVersionMigration>),
+    kindTable<storagemigrationv1beta1::StorageVersionMigration>(
+        kStorageVersionMigrations<storagemigrationv1beta1::StorageVersionMigration>),
     kindTable<Status>(kStatuses),
 };
 

@@ -8,7 +8,8 @@
 #include "kube/api/resource/v1beta1.h"
 #include "kube/api/resource/v1beta2.h"
 #include "kube/api/scheduling/v1.h"
-#include "kube/api/scheduling/v1alpha2.h"
+#include "kube/api/scheduling/v1alpha3.h"
+#include "kube/api/scheduling/v1beta1.h"
 #include "kube/apiserver/table/table_columns.h"
 #include "kube/meta/conditions.h"
 
@@ -18,8 +19,6 @@ namespace {
 
 using resourcev1alpha3::ResourcePoolStatusRequest;
 using schedulingv1::PriorityClass;
-using schedulingv1alpha2::PodGroup;
-using schedulingv1alpha2::Workload;
 
 constexpr TableColumn kPriorityClasses[] = {
     nameColumn<PriorityClass>(),
@@ -148,30 +147,48 @@ constexpr TableColumn kResourcePoolStatusRequests[] = {
 
 // --- Groups of pods.
 
+template <class PodGroup>
 std::string groupStatus(const PodGroup& group) {
   const auto& conditions = group.status->conditions;
   if (const auto* disrupted = findStatusCondition(conditions, "DisruptionTarget")) {
     return disrupted->reason.str();
   }
-  const auto* scheduled = findStatusCondition(conditions, "PodGroupScheduled");
+  const auto* scheduled = findStatusCondition(conditions, "PodGroupInitiallyScheduled");
   if (scheduled == nullptr) return "Pending";
   return scheduled->status == kConditionTrue ? "Scheduled" : "Unschedulable";
 }
 
+template <class Group>
+constexpr TableColumn policyColumn() {
+  return text("Policy", "whether its pods are scheduled together", [](const Group& group) {
+    return group.spec->schedulingPolicy->gang ? "Gang" : "Basic";
+  });
+}
+template <class Group>
+constexpr TableColumn workloadColumn() {
+  return text("Workload", "the workload it belongs to", [](const Group& group) {
+    const auto& reference = group.spec->workloadRef;
+    return reference ? reference->workloadName : String("<none>");
+  });
+}
+
+template <class PodGroup>
 constexpr TableColumn kPodGroups[] = {
     nameColumn<PodGroup>(),
-    text("Policy", "whether its pods are scheduled together",
-         [](const PodGroup& group) {
-           return group.spec->schedulingPolicy->gang ? "Gang" : "Basic";
-         }),
-    text("Workload", "the workload it belongs to",
-         [](const PodGroup& group) {
-           const auto& reference = group.spec->podGroupTemplateRef;
-           return reference ? reference->workload->workloadName : String("<none>");
-         }),
+    policyColumn<PodGroup>(),
+    workloadColumn<PodGroup>(),
     text("Status", "whether its pods were scheduled",
          [](const PodGroup& group) { return groupStatus(group); }),
     ageColumn<PodGroup>(),
+};
+
+using schedulingv1alpha3::CompositePodGroup;
+
+constexpr TableColumn kCompositePodGroups[] = {
+    nameColumn<CompositePodGroup>(),
+    policyColumn<CompositePodGroup>(),
+    workloadColumn<CompositePodGroup>(),
+    ageColumn<CompositePodGroup>(),
 };
 
 template <class T>
@@ -205,11 +222,15 @@ constexpr KindTable kSchedulingTables[] = {
     slices<resourcev1::ResourceSlice>(),
     slices<resourcev1beta1::ResourceSlice>(),
     slices<resourcev1beta2::ResourceSlice>(),
+    taints<resourcev1::DeviceTaintRule>(),
     taints<resourcev1alpha3::DeviceTaintRule>(),
     taints<resourcev1beta2::DeviceTaintRule>(),
     kindTable<ResourcePoolStatusRequest>(kResourcePoolStatusRequests),
-    nameAndAge<Workload>(),
-    kindTable<PodGroup>(kPodGroups),
+    nameAndAge<schedulingv1beta1::Workload>(),
+    nameAndAge<schedulingv1alpha3::Workload>(),
+    kindTable<schedulingv1beta1::PodGroup>(kPodGroups<schedulingv1beta1::PodGroup>),
+    kindTable<schedulingv1alpha3::PodGroup>(kPodGroups<schedulingv1alpha3::PodGroup>),
+    kindTable<CompositePodGroup>(kCompositePodGroups),
 };
 
 }  // namespace

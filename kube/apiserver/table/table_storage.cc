@@ -115,18 +115,29 @@ constexpr TableColumn kPersistentVolumeClaims[] = {
     volumeModeColumn<PersistentVolumeClaim>(),
 };
 
-String classNameOf(const StorageClass& storage) {
+bool isDefault(const StorageClass& storage) {
   const auto& annotations = storage.metadata.annotations;
-  const bool isDefault = annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
-                         annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true";
-  return isDefault ? String(storage.metadata.name + " (default)") : storage.metadata.name;
+  return annotations["storageclass.kubernetes.io/is-default-class"] == "true" ||
+         annotations["storageclass.beta.kubernetes.io/is-default-class"] == "true";
+}
+
+// Claims without a class get the newest default, or the first by name of those of equal age.
+const void* defaultClass(std::span<const void* const> objects) {
+  const StorageClass* found = nullptr;
+  for (const void* object : objects) {
+    const auto& storage = *static_cast<const StorageClass*>(object);
+    if (!isDefault(storage)) continue;
+    const auto order = [](const StorageClass& each) {
+      return std::pair(-each.metadata.creationTimestamp.unixSeconds(),
+                       std::string_view(each.metadata.name));
+    };
+    if (found == nullptr || order(storage) < order(*found)) found = &storage;
+  }
+  return found;
 }
 
 constexpr TableColumn kStorageClasses[] = {
-    {.name = "Name",
-     .format = "name",
-     .description = "the object's name",
-     .cell = cellOf([](const StorageClass& storage) { return classNameOf(storage); })},
+    nameColumn<StorageClass>(),
     text("Provisioner", "who makes volumes of this class",
          [](const StorageClass& storage) { return storage.provisioner; }),
     text("ReclaimPolicy", "what becomes of a volume when its claim is gone",
@@ -213,7 +224,7 @@ constexpr TableColumn kVolumeAttributesClasses[] = {
 constexpr KindTable kStorageTables[] = {
     kindTable<PersistentVolume>(kPersistentVolumes),
     kindTable<PersistentVolumeClaim>(kPersistentVolumeClaims),
-    kindTable<StorageClass>(kStorageClasses),
+    {.type = &TypeOf<StorageClass>::info, .columns = kStorageClasses, .defaultOf = defaultClass},
     kindTable<VolumeAttachment>(kVolumeAttachments),
     kindTable<CSIDriver>(kCSIDrivers),
     kindTable<CSINode>(kCSINodes),

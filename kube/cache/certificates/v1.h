@@ -14,6 +14,8 @@ class CertificatesV1Informers {
   explicit CertificatesV1Informers(const Factory& factory) : factory_(factory) {}
 
   auto certificateSigningRequests() const { return factory_.template informerFor<certificatesv1::CertificateSigningRequest>(); }
+  auto clusterTrustBundles() const { return factory_.template informerFor<certificatesv1::ClusterTrustBundle>(); }
+  auto podCertificateRequests() const { return factory_.template informerFor<certificatesv1::PodCertificateRequest>(); }
 
  private:
   const Factory& factory_;

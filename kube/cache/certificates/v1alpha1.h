@@ -14,6 +14,7 @@ class CertificatesV1alpha1Informers {
   explicit CertificatesV1alpha1Informers(const Factory& factory) : factory_(factory) {}
 
   auto clusterTrustBundles() const { return factory_.template informerFor<certificatesv1alpha1::ClusterTrustBundle>(); }
+  auto podCertificateRequests() const { return factory_.template informerFor<certificatesv1alpha1::PodCertificateRequest>(); }
 
  private:
   const Factory& factory_;

@@ -15,6 +15,9 @@ namespace {
 constexpr int kMaxAskedPauses = 10;
 // Quick attempts after connections broke or credentials were refused, which soon may be others.
 constexpr int kMaxQuickTries = 16;
+// The longest pause while credentials are refused: nothing tells when there are others, and such a
+// request costs the server little.
+constexpr Clock::Duration kMaxRefusedPause = std::chrono::seconds(5);
 // Quick lists after a version was too old, as after a restart of the server.
 constexpr int kMaxQuickLists = 2;
 // Watches that work for a moment only and are followed at once.
@@ -30,6 +33,12 @@ constexpr Clock::Duration kShare = std::chrono::milliseconds(20);
 std::atomic<int> reconnecting{0};
 
 enum class Failure { NotReached, MaySoonBeOver, TooOld, Answered };
+
+// True if other credentials, or another certificate of the server, would help.
+bool isRefused(const std::exception& error) {
+  const auto* transport = dynamic_cast<const TransportError*>(&error);
+  return isUnauthorized(error) || (transport != nullptr && transport->permanent());
+}
 
 Failure kindOf(const std::exception& error) {
   if (const auto* transport = dynamic_cast<const TransportError*>(&error)) {
@@ -68,8 +77,10 @@ ReflectorPauses::Pause ReflectorPauses::afterFailure(const std::exception& error
       (kind == Failure::TooOld && ++tooOld_ <= kMaxQuickLists)) {
     return reconnect();
   }
-  const auto wait = backoff_.next();
-  return wait ? Pause(std::max<Clock::Duration>(*wait, asked)) : Pause();
+  auto wait = backoff_.next();
+  if (!wait) return Pause();
+  if (kind == Failure::MaySoonBeOver && isRefused(error)) *wait = std::min(*wait, kMaxRefusedPause);
+  return Pause(std::max<Clock::Duration>(*wait, asked));
 }
 
 ReflectorPauses::Pause ReflectorPauses::afterWatchThatWorked(Clock::Duration lasted) {

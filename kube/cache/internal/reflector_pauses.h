@@ -6,13 +6,11 @@
 // - The server was not reached, or the connection broke: it answers as soon as it is back, and
 //   attempts cost it nothing until then. The reflector tries at the short rhythm of
 //   ReflectorOptions::reconnect.
+// - Credentials or a certificate were refused: others may soon be there. The same rhythm, and after
+//   some attempts at most 5 seconds.
 // - The server asked for a pause: it gets that.
 // - The server answered with a failure: it may be overloaded, and lists are expensive. The pause
 //   grows as ReflectorOptions::backoff says.
-//   try costs it nothing. So tries go on at the short rhythm of ReflectorOptions::reconnect.
-// - It has asked for a time: it gets that.
-// - It has answered with a failure: it may be overloaded, and a list is dear. The pause grows by
-//   ReflectorOptions::backoff.
 //
 // A watch that worked (it brought an event, or lasted) resets all pauses, and the next one follows
 // at once, unless many such watches end quickly.

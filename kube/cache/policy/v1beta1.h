@@ -14,6 +14,7 @@ class PolicyV1beta1Informers {
   explicit PolicyV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
   auto podDisruptionBudgets() const { return factory_.template informerFor<policyv1beta1::PodDisruptionBudget>(); }
+  auto podSecurityPolicies() const { return factory_.template informerFor<policyv1beta1::PodSecurityPolicy>(); }
 
  private:
   const Factory& factory_;

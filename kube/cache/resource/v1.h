@@ -14,6 +14,7 @@ class ResourceV1Informers {
   explicit ResourceV1Informers(const Factory& factory) : factory_(factory) {}
 
   auto deviceClasses() const { return factory_.template informerFor<resourcev1::DeviceClass>(); }
+  auto deviceTaintRules() const { return factory_.template informerFor<resourcev1::DeviceTaintRule>(); }
   auto resourceClaims() const { return factory_.template informerFor<resourcev1::ResourceClaim>(); }
   auto resourceClaimTemplates() const { return factory_.template informerFor<resourcev1::ResourceClaimTemplate>(); }
   auto resourceSlices() const { return factory_.template informerFor<resourcev1::ResourceSlice>(); }

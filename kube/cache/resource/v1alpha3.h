@@ -15,6 +15,11 @@ class ResourceV1alpha3Informers {
 
   auto deviceTaintRules() const { return factory_.template informerFor<resourcev1alpha3::DeviceTaintRule>(); }
   auto resourcePoolStatusRequests() const { return factory_.template informerFor<resourcev1alpha3::ResourcePoolStatusRequest>(); }
+  auto deviceClasses() const { return factory_.template informerFor<resourcev1alpha3::DeviceClass>(); }
+  auto resourceClaims() const { return factory_.template informerFor<resourcev1alpha3::ResourceClaim>(); }
+  auto resourceClaimTemplates() const { return factory_.template informerFor<resourcev1alpha3::ResourceClaimTemplate>(); }
+  auto resourceSlices() const { return factory_.template informerFor<resourcev1alpha3::ResourceSlice>(); }
+  auto podSchedulingContexts() const { return factory_.template informerFor<resourcev1alpha3::PodSchedulingContext>(); }
 
  private:
   const Factory& factory_;

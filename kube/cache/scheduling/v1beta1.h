@@ -14,6 +14,8 @@ class SchedulingV1beta1Informers {
   explicit SchedulingV1beta1Informers(const Factory& factory) : factory_(factory) {}
 
   auto priorityClasses() const { return factory_.template informerFor<schedulingv1beta1::PriorityClass>(); }
+  auto workloads() const { return factory_.template informerFor<schedulingv1beta1::Workload>(); }
+  auto podGroups() const { return factory_.template informerFor<schedulingv1beta1::PodGroup>(); }
 
  private:
   const Factory& factory_;

@@ -15,6 +15,8 @@ class CertificatesV1Client : public detail::GroupClient {
   explicit CertificatesV1Client(const RestClient& rest) : GroupClient(rest, {"certificates.k8s.io", "v1"}) {}
 
   auto certificateSigningRequests() const { return ApprovalClient<certificatesv1::CertificateSigningRequest>(rest()); }
+  auto clusterTrustBundles() const { return ResourceClient<certificatesv1::ClusterTrustBundle>(rest()); }
+  auto podCertificateRequests(String namespaceName = {}) const { return ResourceClient<certificatesv1::PodCertificateRequest>(rest(), std::move(namespaceName)); }
 };
 
 inline CertificatesV1Client Clientset::certificatesV1() const { return CertificatesV1Client(rest_); }

@@ -15,6 +15,7 @@ class PolicyV1beta1Client : public detail::GroupClient {
   explicit PolicyV1beta1Client(const RestClient& rest) : GroupClient(rest, {"policy", "v1beta1"}) {}
 
   auto podDisruptionBudgets(String namespaceName = {}) const { return ResourceClient<policyv1beta1::PodDisruptionBudget>(rest(), std::move(namespaceName)); }
+  auto podSecurityPolicies() const { return ResourceClient<policyv1beta1::PodSecurityPolicy>(rest()); }
 };
 
 inline PolicyV1beta1Client Clientset::policyV1beta1() const { return PolicyV1beta1Client(rest_); }

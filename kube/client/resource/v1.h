@@ -14,6 +14,7 @@ class ResourceV1Client : public detail::GroupClient {
   explicit ResourceV1Client(const RestClient& rest) : GroupClient(rest, {"resource.k8s.io", "v1"}) {}
 
   auto deviceClasses() const { return ResourceClient<resourcev1::DeviceClass>(rest()); }
+  auto deviceTaintRules() const { return ResourceClient<resourcev1::DeviceTaintRule>(rest()); }
   auto resourceClaims(String namespaceName = {}) const { return ResourceClient<resourcev1::ResourceClaim>(rest(), std::move(namespaceName)); }
   auto resourceClaimTemplates(String namespaceName = {}) const { return ResourceClient<resourcev1::ResourceClaimTemplate>(rest(), std::move(namespaceName)); }
   auto resourceSlices() const { return ResourceClient<resourcev1::ResourceSlice>(rest()); }

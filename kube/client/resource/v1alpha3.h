@@ -15,6 +15,11 @@ class ResourceV1alpha3Client : public detail::GroupClient {
 
   auto deviceTaintRules() const { return ResourceClient<resourcev1alpha3::DeviceTaintRule>(rest()); }
   auto resourcePoolStatusRequests() const { return ResourceClient<resourcev1alpha3::ResourcePoolStatusRequest>(rest()); }
+  auto deviceClasses() const { return ResourceClient<resourcev1alpha3::DeviceClass>(rest()); }
+  auto resourceClaims(String namespaceName = {}) const { return ResourceClient<resourcev1alpha3::ResourceClaim>(rest(), std::move(namespaceName)); }
+  auto resourceClaimTemplates(String namespaceName = {}) const { return ResourceClient<resourcev1alpha3::ResourceClaimTemplate>(rest(), std::move(namespaceName)); }
+  auto resourceSlices() const { return ResourceClient<resourcev1alpha3::ResourceSlice>(rest()); }
+  auto podSchedulingContexts(String namespaceName = {}) const { return ResourceClient<resourcev1alpha3::PodSchedulingContext>(rest(), std::move(namespaceName)); }
 };
 
 inline ResourceV1alpha3Client Clientset::resourceV1alpha3() const { return ResourceV1alpha3Client(rest_); }
