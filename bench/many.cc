@@ -12,7 +12,7 @@
 #include "bench/config.h"
 #include "bench/measure.h"
 #include "kube/cache/core/v1.h"
-#include "kube/cache/shared_informer.h"
+#include "kube/cache/shared_informer_factory.h"
 #include "kube/client/core/v1.h"
 
 namespace kube::bench {
@@ -65,20 +65,18 @@ int informers(int count) {
   const Clientset clients(unlimited());
   const long base = statusKb("VmRSS:");
   const Stopwatch watch;
-  std::vector<std::unique_ptr<SharedInformer<ConfigMap>>> all;
-  std::vector<std::jthread> runners;
+  std::vector<std::unique_ptr<SharedInformerFactory>> all;
   std::atomic<long> told = 0;
   for (int i = 0; i < count; ++i) {
-    all.push_back(std::make_unique<SharedInformer<ConfigMap>>(
-        ListWatch<ConfigMap>::fromClient(clients.coreV1().configMaps(namespaceOf(i)))));
-    all.back()->addHandler({.onAdd = [&](const auto&) { ++told; }});
-    runners.emplace_back(
-        [informer = all.back().get()](const std::stop_token& stop) { informer->run(stop); });
+    all.push_back(std::make_unique<SharedInformerFactory>(
+        clients, InformerFactoryOptions{.namespace_ = namespaceOf(i)}));
+    all.back()->coreV1().configMaps().addHandler({.onAdd = [&](const auto&) { ++told; }});
+    all.back()->start();
   }
   std::size_t objects = 0;
-  for (const auto& informer : all) {
-    informer->waitForSync();
-    objects += informer->store().size();
+  for (const auto& factory : all) {
+    factory->waitForSync();
+    objects += factory->coreV1().configMaps().store().size();
   }
   const double wall = watch.wall();
   const double cpu = watch.cpu();
@@ -88,8 +86,6 @@ int informers(int count) {
       "{{\"impl\":\"kubexx\",\"bench\":\"informers\",\"n\":{},\"objects\":{},\"wall_s\":{:.6f},"
       "\"cpu_s\":{:.6f},\"threads\":{},\"base_rss_kb\":{},\"rss_kb\":{},\"peak_rss_kb\":{}}}\n",
       count, objects, wall, cpu, statusKb("Threads:"), base, statusKb("VmRSS:"), peak);
-  for (std::jthread& runner : runners) runner.request_stop();
-  for (std::jthread& runner : runners) runner.join();
   return 0;
 }
 

@@ -122,6 +122,21 @@ TEST(ReflectorRecoveryTest, NewCredentialsAreWaitedForWithoutAList) {
   EXPECT_EQ(rig.script.calls().size(), 12U);
 }
 
+TEST(ReflectorRecoveryTest, NewCredentialsAreFoundSoonHoweverLateTheyCome) {
+  Rig rig;
+  rig.script.list({{}, "5"});
+  for (int i = 0; i < 40; ++i) {
+    rig.script.watch({.refused = thrown(ApiError(status::unauthorized("expired")))});
+  }
+  rig.script.watch({.stays = true});
+  // 24 pauses of at most 5 seconds after the quick ones.
+  const Clock::TimePoint start = rig.clock.now();
+  rig.run(40);
+  EXPECT_LE(rig.clock.now() - start, 16 * 1s + 24 * 5s);
+  rig.end();
+  EXPECT_EQ(rig.script.calls().size(), 42U);
+}
+
 TEST(ReflectorRecoveryTest, WithoutAServerTheWatchIsTriedAgainAndNothingListed) {
   Rig rig;
   rig.script.list({{podAt("a", "1")}, "5"})
