@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, comments, machine paths, code,
+# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, coroutines, comments, machine paths, code,
 # error texts and links in documents, the version, generated files, and clang-tidy. Runs all of them, and fails if any has
 # found something.
 set -uo pipefail
@@ -124,6 +124,11 @@ check_includes() {
   fail "includes: fmt/core.h is enough for the files above"
 }
 
+# Coroutines that g++ 12 compiles wrongly.
+check_coroutines() {
+  files '*.h' '*.cc' | xargs -0 -r python3 tools/coroutines.py >&2 || fail "coroutines: see tools/coroutines.py"
+}
+
 # Every installed header compiles by itself, and includes no headers of other libraries.
 check_headers() {
   bash tools/headers.sh || fail "headers: see CONTRIBUTING.md"
@@ -206,6 +211,7 @@ mkdir -p build
 check_format
 check_layers
 check_includes
+check_coroutines
 check_headers
 check_comments
 check_paths

@@ -9,8 +9,9 @@
 // It has to run all work that it has accepted, or destroy it. A program may destroy its loop when
 // everything that was started on the executor has ended.
 //
-// Waiting (sleepFor and timeouts) needs a second function, "run this later". Without one, the
-// library's clock waits, on a thread of its own, and then calls the first.
+// Waiting (sleepFor) can use a second function, "run this later". Without one, the library's clock
+// waits, on a thread of its own, and then calls the first. What was posted for later cannot be taken
+// back: it stays in the loop's timers until its time, and does nothing then if it is not needed.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once

@@ -12,8 +12,9 @@
 //     ...
 //   }
 //
-// Nothing is sent before the task is awaited. A task holds copies of its arguments, which are cheap.
-// Instead of a parameter for a stop token, a task has that of its tree: see kube/base/task.h.
+// Nothing is sent before the task is awaited. A task holds copies of its arguments, which are
+// cheap. Instead of a parameter for a stop token, a task has that of its tree: see
+// kube/base/task.h.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once
@@ -73,8 +74,9 @@ class AsyncResourceClient {
   }
   /// Reads the list in pages of options.limit (500 if that is 0), each when it is needed.
   AsyncPages<T> pages(metav1::ListOptions options = {}) const {
-    return AsyncPages<T>([client = *this](const metav1::ListOptions& page) { return client.list(page); },
-                         std::move(options));
+    return AsyncPages<T>(
+        [client = *this](const metav1::ListOptions& page) { return client.list(page); },
+        std::move(options));
   }
   /// The pool outlives the stream.
   Task<AsyncWatchStream<T>> watch(metav1::ListOptions options = {}, Pool* pool = nullptr) const {
@@ -84,7 +86,8 @@ class AsyncResourceClient {
   // ---- Writing. Each function returns the object as the server has stored it.
 
   Task<T> create(T object, const metav1::CreateOptions& options = {}) const {
-    return sendObject<T>(requests_.create(detail::namespaceOf(object)), std::move(object), options);
+    Request request = requests_.create(detail::namespaceOf(object));
+    return sendObject<T>(std::move(request), std::move(object), options);
   }
   Task<T> update(T object, const metav1::UpdateOptions& options = {}) const {
     return put(std::move(object), {}, options);
@@ -163,9 +166,9 @@ class AsyncResourceClient {
     co_return std::nullopt;
   }
   Task<T> put(T object, std::string_view subresource, const metav1::UpdateOptions& options) const {
-    return sendObject<T>(
-        requests_.put(detail::nameOf(object), subresource, detail::namespaceOf(object)),
-        std::move(object), options);
+    Request request =
+        requests_.put(detail::nameOf(object), subresource, detail::namespaceOf(object));
+    return sendObject<T>(std::move(request), std::move(object), options);
   }
   Task<T> applyTo(const T& object, const FieldSet& zeros, const metav1::ApplyOptions& options,
                   std::string_view subresource) const {
