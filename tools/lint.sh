@@ -36,7 +36,7 @@ check_format() {
 # of kube/apiserver. A new folder needs a place in this list.
 layers=(
   kube/base kube/http kube/meta kube/codec kube/api kube/rest kube/client kube/cache kube/workqueue
-  kube/controller kube/kube.h kube/testing kube/apiserver codegen cmd examples bench fuzz test)
+  kube/controller kube/asio.h kube/kube.h kube/testing kube/apiserver codegen cmd examples bench fuzz test)
 
 # Headers of kube/apiserver, and headers in a folder called internal, are only for their layer and for the friends in this
 # list. The whole project is a friend of kube/base, and tests are friends of fixtures (*_testing.h).
