@@ -5,8 +5,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Exceptions: these headers may include fmt's declarations, for log lines and for printing.
-allowed='^kube/(base/log|base/internal/text_formatter|codec/print|controller/event_recorder)\.h:#include <fmt/core\.h>$'
+# Exceptions: these headers may include fmt's declarations, for log lines and for printing; kube/asio.h is for programs
+# with Boost.Asio.
+allowed='^kube/(base/log|base/internal/text_formatter|codec/print|controller/event_recorder)\.h:#include <fmt/core\.h>$|^kube/asio\.h:#include <boost/'
 
 mapfile -t headers < <(cmake -P tools/public_headers.cmake)
 scratch=build/headers

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, comments, machine paths, code,
+# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, coroutines, comments, machine paths, code,
 # error texts and links in documents, the version, generated files, and clang-tidy. Runs all of them, and fails if any has
 # found something.
 set -uo pipefail
@@ -36,7 +36,7 @@ check_format() {
 # of kube/apiserver. A new folder needs a place in this list.
 layers=(
   kube/base kube/http kube/meta kube/codec kube/api kube/rest kube/client kube/cache kube/workqueue
-  kube/controller kube/kube.h kube/testing kube/apiserver codegen cmd examples bench fuzz test)
+  kube/controller kube/asio.h kube/kube.h kube/testing kube/apiserver codegen cmd examples bench fuzz test)
 
 # Headers of kube/apiserver, and headers in a folder called internal, are only for their layer and for the friends in this
 # list. The whole project is a friend of kube/base, and tests are friends of fixtures (*_testing.h).
@@ -124,6 +124,11 @@ check_includes() {
   fail "includes: fmt/core.h is enough for the files above"
 }
 
+# Coroutines that g++ 12 compiles wrongly.
+check_coroutines() {
+  files '*.h' '*.cc' | xargs -0 -r python3 tools/coroutines.py >&2 || fail "coroutines: see tools/coroutines.py"
+}
+
 # Every installed header compiles by itself, and includes no headers of other libraries.
 check_headers() {
   bash tools/headers.sh || fail "headers: see CONTRIBUTING.md"
@@ -206,6 +211,7 @@ mkdir -p build
 check_format
 check_layers
 check_includes
+check_coroutines
 check_headers
 check_comments
 check_paths

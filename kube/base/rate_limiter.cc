@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/finally.h"
 
 namespace kube {
 namespace {
@@ -90,11 +91,17 @@ Task<bool> TokenBucket::acceptAsync(Clock::TimePoint deadline) {
     turn = *taken;
     if (turn <= now) co_return true;
   }
-  const bool waited = co_await sleepUntil(turn, clock_);
-  if (waited) co_return true;
+  bool waited = false;
+  const detail::Finally unlessWaited([&] {  // also when the coroutine is destroyed
+    if (!waited) giveBack(turn);
+  });
+  waited = co_await sleepUntil(turn, clock_);
+  co_return waited;
+}
 
-  // Returns the token, less the part that is already promised to callers behind this one: their
-  // turns stay the same.
+// Returns a token, less the part that is already promised to callers behind this one: their turns
+// stay the same.
+void TokenBucket::giveBack(Clock::TimePoint turn) {
   const detail::Lock lock(tokensMutex_);
   refillLocked(clock_.now());
   const double promised = seconds(lastTurn_ - turn) * options_.qps;
@@ -104,7 +111,6 @@ Task<bool> TokenBucket::acceptAsync(Clock::TimePoint deadline) {
       lastTurn_ = std::max(refilled_, turn - timeFor(1));
     }
   }
-  co_return false;
 }
 
 }  // namespace kube

@@ -64,6 +64,7 @@ class TokenBucket final : public RateLimiter {
   // Takes a token and returns the caller's turn, or nothing if that would begin after the deadline.
   std::optional<Clock::TimePoint> takeTurnLocked(Clock::TimePoint now, Clock::TimePoint deadline)
       KUBE_REQUIRES(tokensMutex_);
+  void giveBack(Clock::TimePoint turn);
   void refillLocked(Clock::TimePoint now) KUBE_REQUIRES(tokensMutex_);
   Clock::Duration timeFor(double tokens) const;
 

@@ -27,14 +27,24 @@ void checkMayBlock(const char* what) {
       what));
 }
 
+void throwBegun() { throw Error("task: it was moved away or begun before: await each task once"); }
+
 class CallerLoop::State {
  public:
   void post(Executor::Work work) {
     {
       const Lock lock(workMutex_);
+      if (closed_) return;
       work_.push_back(std::move(work));
     }
     changed_.notify_one();
+  }
+
+  void close() {
+    std::deque<Executor::Work> dropped;  // destroyed without the lock
+    const Lock lock(workMutex_);
+    closed_ = true;
+    dropped.swap(work_);
   }
 
   Executor::Work next() {
@@ -49,10 +59,12 @@ class CallerLoop::State {
   Mutex workMutex_;
   std::condition_variable changed_;
   std::deque<Executor::Work> work_ KUBE_GUARDED_BY(workMutex_);
+  bool closed_ KUBE_GUARDED_BY(workMutex_) = false;
 };
 
 CallerLoop::CallerLoop() : state_(std::make_shared<State>()) {}
-CallerLoop::~CallerLoop() = default;
+// Work that is left holds the executor, which holds the state.
+CallerLoop::~CallerLoop() { state_->close(); }
 
 Executor CallerLoop::executor() const {
   return Executor([state = state_](Executor::Work work) { state->post(std::move(work)); });
@@ -63,18 +75,19 @@ void CallerLoop::run(const bool& over) const {
 }
 
 ThreadWork::~ThreadWork() {
-  if (!completion_) return;
+  // Not after the end: the result may hold the stop token.
+  if (!completion_ || over_) return;
   completion_->abandon();
   stop_.request_stop();
 }
 
 bool ThreadWork::suspend(std::coroutine_handle<> self, const TaskContext& context) {
   const auto completion = std::make_shared<Completion>(self, context.executor);
-  TaskThreads::shared()->run(
-      [completion, body = std::move(body_), stop = stop_.get_token(), threads = TaskThreads::shared()] {
-        body(stop);
-        completion->complete();
-      });
+  TaskThreads::shared()->run([completion, body = std::move(body_), stop = stop_.get_token(),
+                              threads = TaskThreads::shared()] {
+    body(stop);
+    completion->complete();
+  });
   completion_ = completion;
   if (context.stop.stop_possible()) onStop_.emplace(context.stop, RequestStop{stop_});
   return completion->wait();

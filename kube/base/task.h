@@ -44,8 +44,17 @@
 namespace kube {
 
 namespace detail {
+
 class TaskAccess;
+
+[[noreturn]] void throwBegun();
+/// Throws Error if a task was moved away or begun before: each can be awaited once.
+template <class Promise>
+void checkNotBegun(std::coroutine_handle<Promise> coroutine) {
+  if (!coroutine || coroutine.promise().begun()) throwBegun();
 }
+
+}  // namespace detail
 
 template <class T = void>
 class [[nodiscard]] Task {
@@ -55,7 +64,7 @@ class [[nodiscard]] Task {
 
   Task(Task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, {})) {}
   Task& operator=(Task&& other) noexcept {
-    std::swap(coroutine_, other.coroutine_);
+    const Task before(std::exchange(coroutine_, std::exchange(other.coroutine_, {})));
     return *this;
   }
   ~Task() {
@@ -69,6 +78,7 @@ class [[nodiscard]] Task {
     bool await_ready() const noexcept { return false; }
     template <std::derived_from<detail::PromiseBase> Promise>
     bool await_suspend(std::coroutine_handle<Promise> awaiting) {
+      detail::checkNotBegun(coroutine_);
       return coroutine_.promise().beginFor(
           coroutine_, awaiting, context_ != nullptr ? *context_ : awaiting.promise().context());
     }
@@ -119,7 +129,7 @@ void checkMayBlock(const char* what);
 /// Set by the library's threads that must not block.
 void setMayBlock(bool may) noexcept;
 
-/// Runs work on the calling thread until it has seen an end.
+/// Runs work on the calling thread until it has seen an end. Drops work that comes later.
 class CallerLoop {
  public:
   CallerLoop();
@@ -139,6 +149,7 @@ class CallerLoop {
 template <class T>
 T runHere(Task<T> task, const TaskContext& context, const CallerLoop* loop) {
   const auto coroutine = TaskAccess::coroutineOf(task);
+  checkNotBegun(coroutine);
   bool over = false;
   coroutine.promise().beginAsRoot(
       coroutine, context, [](void* owner) noexcept { *static_cast<bool*>(owner) = true; }, &over);
@@ -192,10 +203,10 @@ class ThreadWork {
   bool await_suspend(std::coroutine_handle<Promise> self) {
     return suspend(self, self.promise().context());
   }
-  void await_resume() const noexcept {}
+  void await_resume() noexcept { over_ = true; }
 
  private:
-  bool suspend(std::coroutine_handle<> self, const TaskContext& context);
+  KUBE_SUSPENDS bool suspend(std::coroutine_handle<> self, const TaskContext& context);
 
   struct RequestStop {
     std::stop_source source;
@@ -205,6 +216,7 @@ class ThreadWork {
   std::stop_source stop_;
   std::shared_ptr<Completion> completion_;
   std::optional<std::stop_callback<RequestStop>> onStop_;
+  bool over_ = false;
 };
 
 template <class Work>
@@ -247,7 +259,7 @@ class Sleep {
   bool await_resume() const noexcept { return !stop_.stop_requested(); }
 
  private:
-  bool suspend(std::coroutine_handle<> self, const TaskContext& context);
+  KUBE_SUSPENDS bool suspend(std::coroutine_handle<> self, const TaskContext& context);
 
   struct Complete {
     std::shared_ptr<Completion> completion;
@@ -263,8 +275,8 @@ class Sleep {
 
 }  // namespace detail
 
-/// Runs a task on the calling thread, and returns its result. Tasks that it begins, by whenAll() and
-/// the like, run on this thread too. Throws Error on the library's I/O threads.
+/// Runs a task on the calling thread, and returns its result. Tasks that it begins, by whenAll()
+/// and the like, run on this thread too. Throws Error on the library's I/O threads.
 template <class T>
 T blockOn(Task<T> task, const std::stop_token& stop = {}) {
   detail::checkMayBlock("blockOn");
@@ -285,11 +297,14 @@ inline Task<Executor> taskExecutor() {
 }
 
 /// `co_await kube::sleepFor(5s)` waits; false: a stop was requested before.
-inline detail::Sleep sleepUntil(Clock::TimePoint deadline, Clock& clock = realClock()) {
-  return detail::Sleep(clock, deadline);
+inline Task<bool> sleepUntil(Clock::TimePoint deadline, Clock& clock = realClock()) {
+  detail::Sleep sleep(clock, deadline);
+  co_return co_await sleep;
 }
-inline detail::Sleep sleepFor(Clock::Duration time, Clock& clock = realClock()) {
-  return detail::Sleep(clock, clock.deadlineAfter(time));
+/// The time begins when the task does.
+inline Task<bool> sleepFor(Clock::Duration time, Clock& clock = realClock()) {
+  detail::Sleep sleep(clock, clock.deadlineAfter(time));
+  co_return co_await sleep;
 }
 
 /// The task, with one more stop token.

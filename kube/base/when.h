@@ -44,13 +44,14 @@ class TaskTogether {
   template <class T>
   void add(const Task<T>& task) {
     const auto coroutine = TaskAccess::coroutineOf(task);
+    checkNotBegun(coroutine);
     children_.push_back({this, &coroutine.promise(), coroutine});
   }
   /// The task that has ended the wait of the others; kNone if there is none.
   std::size_t decisive() const noexcept { return decisive_.load(std::memory_order_relaxed); }
 
   bool await_ready() const noexcept { return children_.empty(); }
-  bool await_suspend(std::coroutine_handle<> self);
+  KUBE_SUSPENDS bool await_suspend(std::coroutine_handle<> self);
   void await_resume() const noexcept {}
 
  private:
@@ -145,12 +146,13 @@ Task<std::variant<detail::ValueOf<T>...>> whenAny(Task<T>... tasks) {
     std::optional<Result> result;
     const std::size_t first = together.decisive();
     const auto all = std::tie(tasks...);
-    ((i == first
-          ? static_cast<void>(result.emplace(std::in_place_index<i>, detail::resultOf(std::get<i>(all))))
-          : void()),
+    ((i == first ? static_cast<void>(
+                       result.emplace(std::in_place_index<i>, detail::resultOf(std::get<i>(all))))
+                 : void()),
      ...);
     return std::move(*result);
-  }(std::index_sequence_for<T...>());
+  }
+  (std::index_sequence_for<T...>());
 }
 
 /// The task, but not longer than this: then it is asked to stop, and TimeoutError is thrown.

@@ -86,7 +86,8 @@ class AsyncResourceClient {
   // ---- Writing. Each function returns the object as the server has stored it.
 
   Task<T> create(T object, const metav1::CreateOptions& options = {}) const {
-    return sendObject<T>(requests_.create(detail::namespaceOf(object)), std::move(object), options);
+    Request request = requests_.create(detail::namespaceOf(object));
+    return sendObject<T>(std::move(request), std::move(object), options);
   }
   Task<T> update(T object, const metav1::UpdateOptions& options = {}) const {
     return put(std::move(object), {}, options);
@@ -165,9 +166,9 @@ class AsyncResourceClient {
     co_return std::nullopt;
   }
   Task<T> put(T object, std::string_view subresource, const metav1::UpdateOptions& options) const {
-    return sendObject<T>(
-        requests_.put(detail::nameOf(object), subresource, detail::namespaceOf(object)),
-        std::move(object), options);
+    Request request =
+        requests_.put(detail::nameOf(object), subresource, detail::namespaceOf(object));
+    return sendObject<T>(std::move(request), std::move(object), options);
   }
   Task<T> applyTo(const T& object, const FieldSet& zeros, const metav1::ApplyOptions& options,
                   std::string_view subresource) const {

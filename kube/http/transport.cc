@@ -327,9 +327,10 @@ class Transport::Lifetime {
   const std::shared_ptr<HttpEngine>& engine() const { return engine_; }
 
   // Throws Error on a thread that must not block.
-  void checkThread() const {
+  void checkThread() const { checkThread(*engine_); }
+  static void checkThread(const HttpEngine& engine) {
     detail::checkMayBlock("HTTP");
-    if (!engine_->isInside()) return;
+    if (!engine.isInside()) return;
     throw Error("HTTP: a callback must not wait for another call; use Transport::start()");
   }
 
@@ -356,9 +357,13 @@ HttpExchange Transport::start(HttpRequest request, std::shared_ptr<HttpReceiver>
 }
 
 HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
-  lifetime_->checkThread();
+  return sendBy(lifetime_->engine(), std::move(request), stop);
+}
+
+HttpResponse Transport::sendBy(std::shared_ptr<HttpEngine> engine, HttpRequest request,
+                               const std::stop_token& stop) {
+  Lifetime::checkThread(*engine);
   throwIfStopped(request, stop);
-  const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
   const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
   const auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
   const auto submitted = engine->submit(exchange, true, true);
@@ -373,11 +378,15 @@ HttpResponse Transport::send(HttpRequest request, std::stop_token stop) const {
 }
 
 HttpStream Transport::open(HttpRequest request, std::stop_token stop) const {
-  lifetime_->checkThread();
+  return openBy(lifetime_->engine(), std::move(request), stop);
+}
+
+HttpStream Transport::openBy(std::shared_ptr<HttpEngine> engine, HttpRequest request,
+                             const std::stop_token& stop) {
+  Lifetime::checkThread(*engine);
   throwIfStopped(request, stop);
-  const auto receiver = std::make_shared<detail::StreamReceiver>(
-      lifetime_->engine()->options().streamBuffer, request.wholeOnly);
-  const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
+  const auto receiver =
+      std::make_shared<detail::StreamReceiver>(engine->options().streamBuffer, request.wholeOnly);
   const auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
   const auto submitted = engine->submit(exchange, true, true);
   if (submitted == HttpEngine::Submitted::Refused) throwShutDown(*exchange);
@@ -409,7 +418,7 @@ class ExchangeEnd {
 
   bool await_ready() const noexcept { return false; }
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> self) {
+  KUBE_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> self) {
     const detail::TaskContext& context = self.promise().context();
     const auto completion = std::make_shared<detail::Completion>(self, context.executor);
     receiver_->setCompletion(completion);
@@ -446,7 +455,7 @@ class StreamChange {
 
   bool await_ready() const noexcept { return false; }
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> self) {
+  KUBE_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> self) {
     const detail::TaskContext& context = self.promise().context();
     const auto completion = std::make_shared<detail::Completion>(self, context.executor);
     completion_ = completion;
@@ -471,22 +480,29 @@ class StreamChange {
 
 }  // namespace
 
+// A task holds the engine, not the transport, whose last handle ends all calls.
 Task<HttpResponse> Transport::sendAsync(HttpRequest request) const {
+  return sendTask(lifetime_->engine(), std::move(request));
+}
+
+Task<HttpResponse> Transport::sendTask(std::shared_ptr<HttpEngine> engine, HttpRequest request) {
   const detail::TaskContext& context = co_await detail::CurrentContext();
-  if (context.mayBlock) co_return send(std::move(request), context.stop);
+  if (context.mayBlock) co_return sendBy(engine, std::move(request), context.stop);
   throwIfStopped(request, context.stop);
   const auto receiver = std::make_shared<WholeReceiver>(request.maxBodyBytes);
-  ExchangeEnd end(lifetime_->engine(), std::make_shared<Exchange>(std::move(request), receiver),
-                  receiver);
+  ExchangeEnd end(engine, std::make_shared<Exchange>(std::move(request), receiver), receiver);
   co_await end;
   co_return receiver->wait();
 }
 
 Task<HttpStream> Transport::openAsync(HttpRequest request) const {
+  return openTask(lifetime_->engine(), std::move(request));
+}
+
+Task<HttpStream> Transport::openTask(std::shared_ptr<HttpEngine> engine, HttpRequest request) {
   const detail::TaskContext& context = co_await detail::CurrentContext();
-  if (context.mayBlock) co_return open(std::move(request), context.stop);
+  if (context.mayBlock) co_return openBy(engine, std::move(request), context.stop);
   throwIfStopped(request, context.stop);
-  const std::shared_ptr<HttpEngine> engine = lifetime_->engine();
   const auto receiver =
       std::make_shared<detail::StreamReceiver>(engine->options().streamBuffer, request.wholeOnly);
   const auto exchange = std::make_shared<Exchange>(std::move(request), receiver);
@@ -503,16 +519,20 @@ Task<HttpStream> Transport::openAsync(HttpRequest request) const {
     co_await change;
   }
   receiver->waitForHead();
+  // From here on, a stop ends each read by itself. The stream may outlive the tree that has opened
+  // it: whenAny() stops its tasks when the first has a result.
+  stream.stop_.reset();
   co_return stream;
 }
 
 Task<std::optional<std::string_view>> HttpStream::readAsync() {
   const detail::TaskContext& context = co_await detail::CurrentContext();
   if (!context.mayBlock) {
-    while (!receiver_->hasSomething()) {
+    for (;;) {
       if (context.stop.stop_requested()) {
         throw CanceledError(exchange_.exchange_->describe() + ": canceled");
       }
+      if (receiver_->hasSomething()) break;
       StreamChange change(*receiver_, true);
       co_await change;
     }

@@ -215,6 +215,7 @@ class Transport {
 
   /// The awaitable forms.
   Task<HttpResponse> sendAsync(HttpRequest request) const;
+  /// A stop ends the wait for the headers, and later each readAsync().
   Task<HttpStream> openAsync(HttpRequest request) const;
 
   /// Ends all calls with CanceledError and refuses new ones. Returns when the I/O thread has ended,
@@ -229,6 +230,11 @@ class Transport {
 
  private:
   class Lifetime;
+  using Engine = std::shared_ptr<detail::HttpEngine>;
+  static HttpResponse sendBy(Engine engine, HttpRequest request, const std::stop_token& stop);
+  static HttpStream openBy(Engine engine, HttpRequest request, const std::stop_token& stop);
+  static Task<HttpResponse> sendTask(Engine engine, HttpRequest request);
+  static Task<HttpStream> openTask(Engine engine, HttpRequest request);
 
   std::shared_ptr<Lifetime> lifetime_;
 };

@@ -21,6 +21,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "kube/base/error.h"
 #include "kube/base/task.h"
 #include "kube/codec/stream.h"
 #include "kube/http/transport.h"
@@ -118,20 +119,33 @@ class WatchStream {
 /// The events of a watch for coroutines:
 ///
 ///   auto watch = co_await pods.watch(options);
-///   while (auto event = co_await watch.next()) ...
+///   while (true) {
+///     const auto event = co_await watch.next();
+///     if (!event) break;
+///     ...
+///   }
+///
+/// It outlives the tasks that next() returns.
 template <Described T>
 class AsyncWatchStream {
  public:
+  /// A watch that has ended.
+  AsyncWatchStream() = default;
   explicit AsyncWatchStream(HttpStream stream, Pool* pool = nullptr)
-      : state_(std::make_unique<detail::WatchState<T>>(std::move(stream), std::stop_token(), pool)) {
-  }
+      : state_(
+            std::make_unique<detail::WatchState<T>>(std::move(stream), std::stop_token(), pool)) {}
 
-  /// Waits for the next event; none when the watch has ended, or a stop was requested.
+  /// Waits for the next event; none when the watch has ended. On a stop it throws CanceledError,
+  /// and the watch can be read on with another stop token.
   Task<std::optional<WatchEvent<T>>> next() {
+    if (state_ == nullptr) co_return std::nullopt;
     detail::WatchState<T>& state = *state_;
     while (state.events.empty()) {
       const bool more = co_await state.reader.read();
-      if (!more) co_return std::nullopt;
+      if (more) continue;
+      const std::stop_token stop = co_await taskStop();
+      if (stop.stop_requested()) throw CanceledError("watch: canceled");
+      co_return std::nullopt;
     }
     co_return state.take();
   }

@@ -5,3 +5,8 @@
 #define __cpp_impl_coroutine 201902L
 #endif
 #include <coroutine>  // IWYU pragma: export
+
+/// For a function that suspends a coroutine, which another thread may resume before the function
+/// has returned. clang before version 17 would put its variables into the coroutine's frame, which
+/// may be gone by then.
+#define KUBE_SUSPENDS __attribute__((noinline))

@@ -43,6 +43,7 @@ class PromiseBase {
   PromiseBase& operator=(const PromiseBase&) = delete;
 
   const TaskContext& context() const noexcept { return *context_; }
+  bool begun() const noexcept { return context_ != nullptr; }
   bool failed() const noexcept { return error_ != nullptr; }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }

@@ -1,0 +1,267 @@
+#include "kube/base/task_scope.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "kube/base/error.h"
+#include "kube/base/internal/finally.h"
+#include "kube/base/internal/mutex.h"
+#include "kube/base/log.h"
+
+namespace kube {
+
+namespace detail {
+
+ScopedTask::~ScopedTask() = default;
+
+// The tasks of a scope, and the gate that each piece of them passes on its way from the executor.
+// Work in the executor, and tasks that join, may outlive the scope: they hold this.
+class ScopeState : public std::enable_shared_from_this<ScopeState> {
+ public:
+  ScopeState(Executor executor, std::stop_token stop) : executor_(std::move(executor)) {
+    context_.stop = std::move(stop);
+  }
+
+  /// To be called once, first.
+  void open() {
+    const auto weak = weak_from_this();  // this owns the executor
+    Executor::Post post = [weak](Executor::Work work) {
+      if (const auto self = weak.lock()) self->post(std::move(work));
+    };
+    Executor::PostAfter postAfter;
+    if (executor_.canWait()) {
+      postAfter = [weak](Clock::Duration delay, Executor::Work work) {
+        if (const auto self = weak.lock()) self->executor_.postAfter(delay, std::move(work));
+      };
+    }
+    context_.executor = Executor(std::move(post), std::move(postAfter));
+  }
+
+  void add(std::unique_ptr<ScopedTask> task) {
+    ScopedTask* const added = task.get();
+    added->scope = this;
+    {
+      const Lock lock(tasksMutex_);
+      if (closed_) return;
+      tasks_.emplace(added, std::move(task));
+      ++left_;
+    }
+    try {
+      post([this, added] { begin(*added); });
+    } catch (...) {
+      remove(*added);
+      throw;
+    }
+  }
+
+  std::size_t size() const {
+    const Lock lock(tasksMutex_);
+    return left_;
+  }
+
+  /// Completes when no task is left. Returns false if that is so.
+  bool completeAtEnd(const std::shared_ptr<Completion>& completion) {
+    const Lock lock(tasksMutex_);
+    if (left_ == 0) return false;
+    std::erase_if(joining_, [](const auto& other) { return other.use_count() == 1; });
+    joining_.push_back(completion);
+    return true;
+  }
+
+  void wait() const {
+    Lock lock(tasksMutex_);
+    if (isInside()) {
+      throw Error("TaskScope: a task must not wait for the scope that it belongs to");
+    }
+    changed_.wait(lock, [this]() KUBE_REQUIRES(tasksMutex_) { return left_ == 0; });
+  }
+
+  /// Gives up all tasks.
+  void close() {
+    Lock lock(tasksMutex_);
+    closed_ = true;
+    if (isInside()) {
+      orphaned_ = true;
+      return;
+    }
+    changed_.wait(lock, [this]() KUBE_REQUIRES(tasksMutex_) { return inside_.empty(); });
+    lock.unlock();
+    destroyTasks();
+  }
+
+ private:
+  void post(Executor::Work work) {
+    executor_.post([self = shared_from_this(), work = std::move(work)] { self->pass(work); });
+  }
+
+  // Runs a piece of a task.
+  void pass(const Executor::Work& work) {
+    {
+      const Lock lock(tasksMutex_);
+      if (closed_) return;
+      inside_.push_back(std::this_thread::get_id());
+    }
+    const Finally left([this] { leave(); });
+    work();
+  }
+
+  void leave() {
+    {
+      const Lock lock(tasksMutex_);
+      inside_.erase(std::ranges::find(inside_, std::this_thread::get_id()));
+      if (!closed_ || !inside_.empty()) return;
+      if (!orphaned_) return changed_.notify_all();
+    }
+    destroyTasks();
+  }
+
+  bool isInside() const KUBE_REQUIRES(tasksMutex_) {
+    return std::ranges::find(inside_, std::this_thread::get_id()) != inside_.end();
+  }
+
+  void begin(ScopedTask& task) {
+    task.begin(context_, [](void* owner) noexcept {
+      auto& ended = *static_cast<ScopedTask*>(owner);
+      ended.scope->end(ended);
+    });
+  }
+
+  void end(ScopedTask& task) noexcept {
+    const auto log = [&](const char* why) {
+      Logger("task").error("{} threw: {}", task.name(), why);
+    };
+    try {
+      task.result();
+    } catch (const CanceledError& error) {
+      if (!context_.stop.stop_requested()) log(error.what());
+    } catch (const std::exception& error) {
+      log(error.what());
+    } catch (...) {
+      log("an exception that is not a std::exception");
+    }
+    remove(task);
+  }
+
+  // A task counts until it is destroyed.
+  void remove(ScopedTask& task) {
+    decltype(tasks_)::node_type removed;
+    {
+      const Lock lock(tasksMutex_);
+      removed = tasks_.extract(&task);
+    }
+    const std::size_t count = removed.empty() ? 0 : 1;
+    removed = {};
+    discount(count);
+  }
+  void destroyTasks() {
+    std::size_t count = 0;
+    {
+      decltype(tasks_) destroyed;
+      const auto take = [&] {
+        const Lock lock(tasksMutex_);
+        destroyed.swap(tasks_);
+      };
+      take();
+      count = destroyed.size();
+    }
+    discount(count);
+  }
+  void discount(std::size_t count) {
+    std::vector<std::shared_ptr<Completion>> over;
+    const Lock lock(tasksMutex_);
+    left_ -= count;
+    if (left_ > 0) return;
+    over.swap(joining_);
+    for (const auto& completion : over) completion->complete();
+    changed_.notify_all();
+  }
+
+  const Executor executor_;
+  TaskContext context_;  // const once it is open
+
+  mutable Mutex tasksMutex_;
+  mutable std::condition_variable changed_;
+  std::unordered_map<ScopedTask*, std::unique_ptr<ScopedTask>> tasks_ KUBE_GUARDED_BY(tasksMutex_);
+  std::size_t left_ KUBE_GUARDED_BY(tasksMutex_) = 0;
+  std::vector<std::shared_ptr<Completion>> joining_ KUBE_GUARDED_BY(tasksMutex_);
+  // The threads that run pieces of tasks.
+  std::vector<std::thread::id> inside_ KUBE_GUARDED_BY(tasksMutex_);
+  bool closed_ KUBE_GUARDED_BY(tasksMutex_) = false;
+  // Closed by a task: the last thread that leaves destroys the tasks.
+  bool orphaned_ KUBE_GUARDED_BY(tasksMutex_) = false;
+};
+
+namespace {
+
+class ScopeEnd {
+ public:
+  explicit ScopeEnd(ScopeState& scope) : scope_(scope) {}
+  ~ScopeEnd() {
+    if (completion_) completion_->abandon();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  KUBE_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> self) {
+    const TaskContext& context = self.promise().context();
+    const auto completion = std::make_shared<Completion>(self, context.executor);
+    completion_ = completion;
+    if (!scope_.completeAtEnd(completion)) return false;
+    if (context.stop.stop_possible()) onStop_.emplace(context.stop, Complete{completion});
+    return completion->wait();
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  struct Complete {
+    std::shared_ptr<Completion> completion;
+    void operator()() const noexcept { completion->complete(); }
+  };
+  ScopeState& scope_;
+  std::shared_ptr<Completion> completion_;
+  std::optional<std::stop_callback<Complete>> onStop_;
+};
+
+}  // namespace
+
+}  // namespace detail
+
+TaskScope::TaskScope(Executor executor, const std::stop_token& stop)
+    : state_(std::make_shared<detail::ScopeState>(std::move(executor), stop_.get_token())) {
+  state_->open();
+  if (stop.stop_possible()) onStop_.emplace(stop, RequestStop{stop_});
+}
+
+TaskScope::~TaskScope() {
+  onStop_.reset();
+  stop_.request_stop();
+  state_->close();
+}
+
+void TaskScope::add(std::unique_ptr<detail::ScopedTask> task) { state_->add(std::move(task)); }
+
+std::size_t TaskScope::size() const { return state_->size(); }
+
+void TaskScope::requestStop() noexcept { stop_.request_stop(); }
+
+std::stop_token TaskScope::stopToken() const noexcept { return stop_.get_token(); }
+
+Task<void> TaskScope::join() const { return joinTask(state_); }
+
+Task<void> TaskScope::joinTask(std::shared_ptr<detail::ScopeState> state) {
+  detail::ScopeEnd end(*state);
+  co_await end;
+  if (state->size() == 0) co_return;
+  const std::stop_token stop = co_await taskStop();
+  if (stop.stop_requested()) throw CanceledError("TaskScope: canceled while waiting for its tasks");
+}
+
+void TaskScope::wait() const {
+  detail::checkMayBlock("TaskScope::wait");
+  state_->wait();
+}
+
+}  // namespace kube
