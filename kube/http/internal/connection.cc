@@ -115,7 +115,8 @@ void Connection::scheduleRead() {
   if (std::exchange(readScheduled_, true)) return;
   engine_.loop().deferToNextTurn([self = shared_from_this()] {
     self->readScheduled_ = false;
-    self->readSome(false);
+    // A borrower reads by itself, and is not told what others read.
+    if (!self->lent_) self->readSome(false);
   });
 }
 
@@ -158,6 +159,7 @@ void Connection::handle(std::uint32_t events, bool borrowed) {
 bool Connection::lend() {
   if (closed() || lent_ || !wantsRead()) return false;
   lent_ = true;
+  hasMore_ = hasMore_ || readScheduled_;  // TLS may have data already, which no poll reports
   updateEvents();
   return true;
 }
