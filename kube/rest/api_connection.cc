@@ -134,7 +134,8 @@ std::string ApiConnection::urlOf(const Call& call) const {
 // Adds credentials. Only plugins and identity providers take time.
 Task<Credentials::Grant> ApiConnection::authorize(HttpHeaders& headers, Clock::TimePoint deadline) {
   if (const auto grant = credentials_->applyNow(headers)) co_return *grant;
-  auto apply = [credentials = credentials_, headers, deadline](const std::stop_token& stop) mutable {
+  auto apply = [credentials = credentials_, headers,
+                deadline](const std::stop_token& stop) mutable {
     const Credentials::Grant grant = credentials->apply(headers, stop, deadline);
     return std::pair(grant, std::move(headers));
   };

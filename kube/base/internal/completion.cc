@@ -12,9 +12,11 @@ bool Completion::complete() noexcept {
       return true;
     case State::Waiting:
       state_ = State::Complete;
-      // With the lock: abandon() waits until the executor is not used any more.
+      // With the lock: abandon() and the resumed coroutine wait until the executor is not used any
+      // more.
       guarded("task", "the executor of a task",
               [&] { executor_.post([self = shared_from_this()] { self->resume(); }); });
+      executor_ = Executor();
       return true;
     case State::Complete:
     case State::Abandoned:
@@ -25,7 +27,10 @@ bool Completion::complete() noexcept {
 
 bool Completion::wait() noexcept {
   const Lock lock(stateMutex_);
-  if (state_ == State::Complete) return false;
+  if (state_ == State::Complete) {
+    executor_ = Executor();
+    return false;
+  }
   state_ = State::Waiting;
   return true;
 }
@@ -33,6 +38,7 @@ bool Completion::wait() noexcept {
 void Completion::abandon() noexcept {
   const Lock lock(stateMutex_);
   state_ = State::Abandoned;
+  executor_ = Executor();
 }
 
 void Completion::resume() {
