@@ -113,7 +113,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libkubexx-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 # kubexx_add_crds runs the command, which generates code for the headers of the same version.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "kubexx (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake (>= 3.25) | pkg-config, g++ (>= 4:12) | clang (>= 1:14)")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "cmake (>= 3.25) | pkg-config, libboost-dev, g++ (>= 4:12) | clang (>= 1:14)")
 # The archive links only with the series of the C++ libraries with which it was compiled.
 set(same_series)
 foreach(library IN ITEMS fmt simdjson yaml-cpp)

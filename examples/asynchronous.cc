@@ -1,4 +1,4 @@
-// Calls from a program with an event loop. Calls block, so other threads make them and post the
+// Blocking calls from a program with an event loop: other threads make them and post the
 // results to the loop. Only the loop's thread touches the program's own state.
 //
 //   asynchronous         counts the pods of each namespace, and prints their names

@@ -26,15 +26,17 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
   }
 
   /// To be called once, first.
-  void open() {
+  void open(bool canWait) {
     const auto weak = weak_from_this();  // this owns the executor
     Executor::Post post = [weak](Executor::Work work) {
       if (const auto self = weak.lock()) self->post(std::move(work));
     };
     Executor::PostAfter postAfter;
-    if (executor_.canWait()) {
+    if (canWait) {
       postAfter = [weak](Clock::Duration delay, Executor::Work work) {
-        if (const auto self = weak.lock()) self->executor_.postAfter(delay, std::move(work));
+        const auto self = weak.lock();
+        if (!self) return;
+        if (const Executor executor = self->executor()) executor.postAfter(delay, std::move(work));
       };
     }
     context_.executor = Executor(std::move(post), std::move(postAfter));
@@ -93,8 +95,20 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
   }
 
  private:
+  // Empty after the end.
+  Executor executor() const {
+    const Lock lock(tasksMutex_);
+    return executor_;
+  }
+
   void post(Executor::Work work) {
-    executor_.post([self = shared_from_this(), work = std::move(work)] { self->pass(work); });
+    Executor executor;
+    {
+      const Lock lock(tasksMutex_);
+      if (over_) return;
+      executor = executor_;
+    }
+    executor.post([self = shared_from_this(), work = std::move(work)] { self->pass(work); });
   }
 
   // Runs a piece of a task.
@@ -157,15 +171,18 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
     discount(count);
   }
   void destroyTasks() {
-    std::size_t count = 0;
+    decltype(tasks_) destroyed;
     {
-      decltype(tasks_) destroyed;
-      const auto take = [&] {
-        const Lock lock(tasksMutex_);
-        destroyed.swap(tasks_);
-      };
-      take();
-      count = destroyed.size();
+      const Lock lock(tasksMutex_);
+      destroyed.swap(tasks_);
+    }
+    const std::size_t count = destroyed.size();
+    destroyed.clear();
+    Executor notNeeded;  // its loop may be gone before the last who joins
+    {
+      const Lock lock(tasksMutex_);
+      notNeeded = std::move(executor_);
+      over_ = true;
     }
     discount(count);
   }
@@ -179,10 +196,10 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
     changed_.notify_all();
   }
 
-  const Executor executor_;
   TaskContext context_;  // const once it is open
 
   mutable Mutex tasksMutex_;
+  Executor executor_ KUBE_GUARDED_BY(tasksMutex_);
   mutable std::condition_variable changed_;
   std::unordered_map<ScopedTask*, std::unique_ptr<ScopedTask>> tasks_ KUBE_GUARDED_BY(tasksMutex_);
   std::size_t left_ KUBE_GUARDED_BY(tasksMutex_) = 0;
@@ -192,6 +209,7 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
   bool closed_ KUBE_GUARDED_BY(tasksMutex_) = false;
   // Closed by a task: the last thread that leaves destroys the tasks.
   bool orphaned_ KUBE_GUARDED_BY(tasksMutex_) = false;
+  bool over_ KUBE_GUARDED_BY(tasksMutex_) = false;  // all tasks were given up
 };
 
 namespace {
@@ -229,9 +247,9 @@ class ScopeEnd {
 
 }  // namespace detail
 
-TaskScope::TaskScope(Executor executor, const std::stop_token& stop)
-    : state_(std::make_shared<detail::ScopeState>(std::move(executor), stop_.get_token())) {
-  state_->open();
+TaskScope::TaskScope(const Executor& executor, const std::stop_token& stop)
+    : state_(std::make_shared<detail::ScopeState>(executor, stop_.get_token())) {
+  state_->open(executor.canWait());
   if (stop.stop_possible()) onStop_.emplace(stop, RequestStop{stop_});
 }
 

@@ -76,7 +76,7 @@ class ScopedTaskOf final : public ScopedTask {
 class TaskScope {
  public:
   /// The tasks also stop when `stop` does.
-  explicit TaskScope(Executor executor, const std::stop_token& stop = {});
+  explicit TaskScope(const Executor& executor, const std::stop_token& stop = {});
   ~TaskScope();
   TaskScope(const TaskScope&) = delete;
   TaskScope& operator=(const TaskScope&) = delete;

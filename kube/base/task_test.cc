@@ -73,7 +73,7 @@ TEST(Task, PassesExceptionsOn) {
 
 Task<int> twice(Task<int> task) {
   const int once = co_await std::move(task);
-  const int again = co_await std::move(task);
+  const int again = co_await std::move(task);  // NOLINT(bugprone-use-after-move): that is tested
   co_return once + again;
 }
 
@@ -81,6 +81,7 @@ TEST(Task, CanBeAwaitedOnce) {
   EXPECT_THAT(errorOf<Error>([] { blockOn(twice(number(1))); }), HasSubstr("await each task once"));
   Task<int> task = number(1);
   EXPECT_EQ(blockOn(std::move(task)), 1);
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is tested
   EXPECT_THAT(errorOf<Error>([&] { blockOn(std::move(task)); }), HasSubstr("moved away"));
 }
 
@@ -366,6 +367,29 @@ Task<std::stop_token> tokenOfThread() {
 TEST(OnThread, DoesNotStopWhatItReturns) {
   const std::stop_token stop = blockOn(tokenOfThread());
   EXPECT_FALSE(stop.stop_requested());
+}
+
+// The thread that completes an operation may forget it last, when the loop is gone.
+TEST(Completion, KeepsNoExecutorAfterTheEnd) {
+  const auto life = std::make_shared<int>(1);
+  TestLoop loop;
+  const auto make = [&] {
+    const Executor executor(
+        [life, post = loop.executor()](Executor::Work work) { post.post(std::move(work)); });
+    return std::make_shared<detail::Completion>(std::noop_coroutine(), executor);
+  };
+  const auto completed = make(), abandoned = make(), early = make();
+  EXPECT_EQ(life.use_count(), 4);
+  EXPECT_TRUE(completed->wait());
+  EXPECT_TRUE(completed->complete());
+  EXPECT_FALSE(completed->complete());
+  EXPECT_TRUE(abandoned->wait());
+  abandoned->abandon();
+  EXPECT_FALSE(abandoned->complete());
+  EXPECT_TRUE(early->complete());
+  EXPECT_FALSE(early->wait());
+  EXPECT_EQ(life.use_count(), 1);
+  EXPECT_EQ(loop.queued(), 1U);
 }
 
 // --- Executors with several threads.

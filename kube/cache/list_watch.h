@@ -91,11 +91,10 @@ struct ListWatch {
               queries->watch(options).template watch<T>(stop, &pool));
           return [stream] { return stream->next(); };
         },
-        .reached = [queries](
-                       const String& version,
-                       const std::stop_token& stop) {
-          return detail::runBlocking(queries->hasReached(version), stop);
-        },
+        .reached =
+            [queries](const String& version, const std::stop_token& stop) {
+              return detail::runBlocking(queries->hasReached(version), stop);
+            },
     };
   }
 };

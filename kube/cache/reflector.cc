@@ -13,7 +13,9 @@ ReflectorBase::ReflectorBase(const ObjectType& type, std::unique_ptr<ObjectSourc
 ReflectorBase::~ReflectorBase() = default;
 
 void ReflectorBase::run(const std::stop_token& stop) { detail::runBlocking(loop_->run(), stop); }
-void ReflectorBase::listAndWatch(const std::stop_token& stop) { detail::runBlocking(loop_->listAndWatch(), stop); }
+void ReflectorBase::listAndWatch(const std::stop_token& stop) {
+  detail::runBlocking(loop_->listAndWatch(), stop);
+}
 String ReflectorBase::lastSyncResourceVersion() const { return loop_->lastSyncResourceVersion(); }
 ReflectorStats ReflectorBase::stats() const { return loop_->stats(); }
 

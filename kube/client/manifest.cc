@@ -60,7 +60,7 @@ Value contentOf(const Unstructured& object) {
 class ManifestRun {
  public:
   ManifestRun(const DynamicClient& client, const RestMapper& mapper, const ManifestOptions& options,
-           const std::stop_token& stop)
+              const std::stop_token& stop)
       : client_(client), mapper_(mapper), options_(options), stop_(stop) {
     if (options.dryRun) dryRun_ = {"All"};
   }

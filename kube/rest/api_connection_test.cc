@@ -109,8 +109,9 @@ TEST(ApiConnectionTest, PermanentFailuresAreNotRetried) {
   const auto failure = [&](const std::string& text) {
     answer = text;
     requests = 0;
-    return messageOf<TransportError>(
-        [&] { blockOn(connection.send({.request = {.url = "/x", .timeout = 30s, .maxBodyBytes = 10}})); });
+    return messageOf<TransportError>([&] {
+      blockOn(connection.send({.request = {.url = "/x", .timeout = 30s, .maxBodyBytes = 10}}));
+    });
   };
   EXPECT_THAT(failure("HTTP/1.1 302 Found\r\nLocation: https://example.com/\r\n"
                       "Content-Length: 0\r\n\r\n"),

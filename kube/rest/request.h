@@ -182,8 +182,8 @@ class Request {
   std::function<std::string()> writeGuard_;
 };
 
-/// The awaitable forms of a Request's functions, with the same options and errors. The tasks own the
-/// request.
+/// The awaitable forms of a Request's functions, with the same options and errors. The tasks own
+/// the request.
 class AsyncRequest {
  public:
   explicit AsyncRequest(Request request) : request_(std::move(request)) {}

@@ -139,6 +139,9 @@ endif()
 
 run("${CMAKE_COMMAND}" --build "${work}/build")
 run("${work}/build/consumer")
+if(EXISTS "${work}/build/consumer-asio")  # needs Boost
+  run("${work}/build/consumer-asio")
+endif()
 run("${work}/build/served")
 expect_without_re2("${work}/build/consumer")
 run("${work}/build/load-plugin" "${work}/build/libplugin.so")

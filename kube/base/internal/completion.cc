@@ -1,5 +1,7 @@
 #include "kube/base/internal/completion.h"
 
+#include <utility>
+
 #include "kube/base/internal/guarded.h"
 
 namespace kube::detail {
@@ -10,12 +12,15 @@ bool Completion::complete() noexcept {
     case State::Starting:
       state_ = State::Complete;
       return true;
-    case State::Waiting:
+    case State::Waiting: {
       state_ = State::Complete;
-      // With the lock: abandon() waits until the executor is not used any more.
+      // With the lock: abandon() and the resumed coroutine wait until the executor is not used any
+      // more.
+      const Executor executor = std::exchange(executor_, Executor());
       guarded("task", "the executor of a task",
-              [&] { executor_.post([self = shared_from_this()] { self->resume(); }); });
+              [&] { executor.post([self = shared_from_this()] { self->resume(); }); });
       return true;
+    }
     case State::Complete:
     case State::Abandoned:
       return false;
@@ -25,7 +30,10 @@ bool Completion::complete() noexcept {
 
 bool Completion::wait() noexcept {
   const Lock lock(stateMutex_);
-  if (state_ == State::Complete) return false;
+  if (state_ == State::Complete) {
+    executor_ = Executor();
+    return false;
+  }
   state_ = State::Waiting;
   return true;
 }
@@ -33,6 +41,7 @@ bool Completion::wait() noexcept {
 void Completion::abandon() noexcept {
   const Lock lock(stateMutex_);
   state_ = State::Abandoned;
+  executor_ = Executor();
 }
 
 void Completion::resume() {

@@ -8,7 +8,8 @@
 //
 // The coroutine goes on by its executor, never inside complete(). A coroutine that is destroyed
 // while it waits abandons the operation: when abandon() has returned, the executor is not used any
-// more, and what it still holds does nothing.
+// more, and what it still holds does nothing. The operation may hold the completion for longer, but
+// not the executor, whose loop may be gone once the coroutine has gone on.
 //
 // Thread safety: every method may be called from any thread; wait() and abandon() belong to the
 // coroutine. A coroutine has to be destroyed where its executor runs it, or when nothing runs it.
@@ -39,8 +40,8 @@ class Completion : public std::enable_shared_from_this<Completion> {
   void resume();
 
   const std::coroutine_handle<> waiter_;
-  const Executor executor_;
   Mutex stateMutex_;
+  Executor executor_ KUBE_GUARDED_BY(stateMutex_);  // empty once it is not needed
   State state_ KUBE_GUARDED_BY(stateMutex_) = State::Starting;
 };
 
