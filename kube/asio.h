@@ -25,8 +25,9 @@
 // Coroutines of kubexx run on Asio too: executor() makes an Executor, for a TaskScope. Destroy the
 // scope before the io_context.
 //
-// For Boost 1.74 and newer, headers only. The context has to accept work from other threads, as all
-// do by default (not BOOST_ASIO_CONCURRENCY_HINT_UNSAFE).
+// For Boost 1.74 and newer, headers only; with the archive of kubexx, the Boost that kubexx was
+// built with. The context has to accept work from other threads, as all do by default (not
+// BOOST_ASIO_CONCURRENCY_HINT_UNSAFE).
 //
 // Thread safety: await() and executor() may be called from any thread.
 #pragma once

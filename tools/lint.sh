@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, coroutines, comments, machine paths, code,
-# error texts and links in documents, the version, generated files, and clang-tidy. Runs all of them, and fails if any has
-# found something.
+# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, coroutines, comments, machine
+# paths, code, error texts and links in documents, the version, generated files, and clang-tidy. Runs all of them, and fails
+# if any has found something.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
