@@ -1,14 +1,13 @@
-// A work queue that can be given items for later.
+// A work queue that adds items after a delay.
 //
 //   kube::DelayingQueue<kube::String> queue;
 //   queue.addAfter("book/web-1", 30s);
 //
-// An item that waits for its time is there once, with the earliest time it was given; that it is
-// in the queue or being worked on meanwhile does not matter. When its time has come it is added,
-// as by add().
+// A delayed item has one time: the earliest that it was given. When that time comes, it is added as
+// by add(). Until then, the same item may also wait in the queue or be in work.
 //
-// No thread waits: the clock's timer puts in what is due. When shutDown() or the destructor
-// returns, it has done so for the last time.
+// No thread waits for the times: a timer of the clock adds the items that are due. It adds no more
+// when shutDown() or the destructor has returned.
 //
 // Thread safety: as WorkQueue.
 #pragma once
@@ -17,11 +16,12 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/internal/finally.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/workqueue/internal/item_table.h"
 #include "kube/workqueue/work_queue.h"
 
@@ -35,7 +35,7 @@ struct DelayedEntry {
   TableSlot slot = {};
   DelayedEntry* next = nullptr;
   Clock::TimePoint when = {};
-  std::uint64_t order = 0;  // among those of the same time, as they came
+  std::uint64_t order = 0;  // of the addition: decides between equal times
   std::size_t place = 0;    // in the heap
   int priority = 0;
 };
@@ -48,16 +48,17 @@ class DelayingQueue : public WorkQueue<T> {
   explicit DelayingQueue(const QueueOptions& options = {}) : WorkQueue<T>(options) {}
   ~DelayingQueue() override { dropDelayed(); }
 
-  /// At once, if the time is not above 0. Counts as a retry.
+  /// Adds the item when the delay is over; at once if the delay is zero or negative. Counts as a
+  /// retry in the metrics.
   void addAfter(const T& item, Clock::Duration delay, int priority = 0);
 
-  /// How many items wait for their time.
+  /// The number of delayed items.
   std::size_t delayed() const {
-    std::lock_guard lock(delayMutex_);
+    const detail::Lock lock(heapMutex_);
     return heap_.size();
   }
 
-  /// Items that wait for their time are dropped.
+  /// Drops the delayed items.
   void shutDown() override {
     WorkQueue<T>::shutDown();
     dropDelayed();
@@ -73,29 +74,30 @@ class DelayingQueue : public WorkQueue<T> {
   static bool before(const Entry& a, const Entry& b) noexcept {
     return a.when != b.when ? a.when < b.when : a.order < b.order;
   }
-  void put(Entry& entry, std::size_t place) noexcept {
+  void put(Entry& entry, std::size_t place) noexcept KUBE_REQUIRES(heapMutex_) {
     heap_[place] = &entry;
     entry.place = place;
   }
-  void moveUp(Entry& entry) noexcept;
-  Entry& popFirst() noexcept;
-  // Sees to it that the clock calls in time. Returns the timer that it has replaced, which is to be
-  // destroyed without the lock, since its function takes it.
-  Timer arm();
+  void moveUp(Entry& entry) noexcept KUBE_REQUIRES(heapMutex_);
+  Entry& popFirst() noexcept KUBE_REQUIRES(heapMutex_);
+  // Sets the timer for the earliest time. Returns the timer that it replaces. The caller destroys
+  // that without the lock, because the timer's function takes the lock.
+  Timer arm() KUBE_REQUIRES(heapMutex_);
   void addDue();
   void dropDelayed();
 
-  // Taken before the queue's own lock, if at all with it.
-  mutable std::mutex delayMutex_;
-  bool closed_ = false;
-  // Calls of addDue() under way. Cancelling timer_ does not wait for one that has set the next.
-  int adding_ = 0;
+  // No lock of the queue is taken while this is held.
+  mutable detail::Mutex heapMutex_;
+  bool closed_ KUBE_GUARDED_BY(heapMutex_) = false;
+  // Running calls of addDue(). Cancelling timer_ does not wait for a call that has set the next
+  // timer.
+  int adding_ KUBE_GUARDED_BY(heapMutex_) = 0;
   std::condition_variable addingEnded_;
-  std::uint64_t added_ = 0;
-  detail::ItemTable<Entry> table_;
-  std::vector<Entry*> heap_;  // the earliest first
-  Clock::TimePoint armedFor_ = Clock::noDeadline;
-  Timer timer_;
+  std::uint64_t added_ KUBE_GUARDED_BY(heapMutex_) = 0;
+  detail::ItemTable<Entry> table_ KUBE_GUARDED_BY(heapMutex_);
+  std::vector<Entry*> heap_ KUBE_GUARDED_BY(heapMutex_);  // the earliest first
+  Clock::TimePoint armedFor_ KUBE_GUARDED_BY(heapMutex_) = Clock::noDeadline;
+  Timer timer_ KUBE_GUARDED_BY(heapMutex_);
 };
 
 template <QueueKey T>
@@ -109,7 +111,7 @@ void DelayingQueue<T>::addAfter(const T& item, Clock::Duration delay, int priori
   const Clock::TimePoint when = this->clock().deadlineAfter(delay);
   const std::uint32_t hash = detail::ItemTable<Entry>::hashOf(item);
   Timer replaced;
-  std::lock_guard lock(delayMutex_);
+  const detail::Lock lock(heapMutex_);
   if (closed_) return;
   if (Entry* entry = table_.find(item, hash)) {
     entry->priority = std::max(entry->priority, priority);
@@ -174,21 +176,18 @@ void DelayingQueue<T>::addDue() {
   std::vector<std::pair<T, int>> due;
   Timer replaced;
   {
-    const std::lock_guard lock(delayMutex_);
+    const detail::Lock lock(heapMutex_);
     if (closed_) return;
     ++adding_;
   }
-  // Last of all: the queue may be gone as soon as the lock is given back.
-  const struct Ending {
-    DelayingQueue& queue;
-    ~Ending() {
-      const std::lock_guard lock(queue.delayMutex_);
-      --queue.adding_;
-      queue.addingEnded_.notify_all();
-    }
-  } ending{*this};
+  // The last step: the queue may be gone as soon as the lock is given back.
+  const detail::Finally ending([this] {
+    const detail::Lock lock(heapMutex_);
+    --adding_;
+    addingEnded_.notify_all();
+  });
   {
-    const std::lock_guard lock(delayMutex_);
+    const detail::Lock lock(heapMutex_);
     if (closed_) return;
     const auto now = this->clock().now();
     while (!heap_.empty() && heap_.front()->when <= now) {
@@ -196,7 +195,7 @@ void DelayingQueue<T>::addDue() {
       const int priority = entry.priority;
       due.emplace_back(table_.erase(entry), priority);
     }
-    // A timer that was replaced may have come nevertheless; then the present one is still to come.
+    // This may be the call of a timer that was replaced too late. Then the present one still comes.
     if (armedFor_ <= now) armedFor_ = Clock::noDeadline;
     replaced = arm();
   }
@@ -205,16 +204,15 @@ void DelayingQueue<T>::addDue() {
 
 template <QueueKey T>
 void DelayingQueue<T>::dropDelayed() {
-  Timer dropped;
-  std::vector<T> items;
-  std::unique_lock lock(delayMutex_);
+  Timer timer;
+  detail::ItemTable<Entry> items;  // destroyed without the lock, as the timer is
+  detail::Lock lock(heapMutex_);
   closed_ = true;
-  dropped = std::move(timer_);
-  items.reserve(heap_.size());
-  for (Entry* entry : heap_) items.push_back(table_.erase(*entry));
+  std::swap(timer, timer_);
+  std::swap(items, table_);
   heap_.clear();
-  addingEnded_.wait(lock, [&] { return adding_ == 0; });
-  lock.unlock();  // cancelling waits for addDue(), which takes it
+  addingEnded_.wait(lock, [&]() KUBE_REQUIRES(heapMutex_) { return adding_ == 0; });
+  lock.unlock();  // the end of the timer waits for addDue(), which takes the lock
 }
 
 }  // namespace kube

@@ -19,7 +19,7 @@
 namespace kube {
 namespace {
 
-// A key that a test may hold up where the queue hashes it, which is what adding begins with.
+// A key that calls a function of the test when it is hashed, with which every add begins.
 struct SlowKey {
   int number = 0;
   const std::function<void()>* onHash = nullptr;
@@ -58,7 +58,7 @@ class DelayingQueueTest : public ::testing::Test {
 };
 using Strings = std::vector<String>;
 
-TEST_F(DelayingQueueTest, AnItemIsAddedWhenItsTimeHasCome) {
+TEST_F(DelayingQueueTest, AnItemIsAddedAtItsTime) {
   queue.addAfter("a", 50ms);
   EXPECT_EQ(queue.len(), 0U);
   EXPECT_EQ(queue.delayed(), 1U);
@@ -71,7 +71,7 @@ TEST_F(DelayingQueueTest, AnItemIsAddedWhenItsTimeHasCome) {
   EXPECT_EQ(queue.len(), 0U);
 }
 
-TEST_F(DelayingQueueTest, WithoutATimeAnItemIsAddedAtOnce) {
+TEST_F(DelayingQueueTest, AnItemWithoutADelayIsAddedAtOnce) {
   queue.addAfter("a", 0s);
   queue.addAfter("b", -1s);
   EXPECT_EQ(queue.delayed(), 0U);
@@ -101,12 +101,12 @@ TEST_F(DelayingQueueTest, ItemsComeInTheOrderOfTheirTimes) {
   EXPECT_EQ(takeAll(), (Strings{"1", "2", "2 too", "3"}));
 }
 
-TEST_F(DelayingQueueTest, AnItemMayWaitForItsTimeAndBeInTheQueueToo) {
+TEST_F(DelayingQueueTest, ADelayedItemMayBeInTheQueueToo) {
   queue.addAfter("a", 1s);
   queue.add("a");
   EXPECT_EQ(queue.get(), "a");
   clock.advance(1s);
-  EXPECT_EQ(queue.len(), 0U);  // it is being worked on
+  EXPECT_EQ(queue.len(), 0U);  // it is in work
   queue.done("a");
   EXPECT_EQ(takeAll(), Strings{"a"});
 }
@@ -119,7 +119,7 @@ TEST_F(DelayingQueueTest, KeepsTheHighestPriorityGiven) {
   EXPECT_EQ(takeAll(), (Strings{"b", "a"}));
 }
 
-TEST_F(DelayingQueueTest, AWorkerThatWaitsIsWoken) {
+TEST_F(DelayingQueueTest, AnItemThatFallsDueWakesAWorker) {
   std::jthread worker([&] { EXPECT_EQ(queue.get(), "a"); });
   queue.addAfter("a", 1s);
   clock.advance(1s);
@@ -137,7 +137,7 @@ TEST_F(DelayingQueueTest, OneTimerIsEnough) {
   EXPECT_EQ(clock.waiters(), 0U);
 }
 
-TEST_F(DelayingQueueTest, AShutDownDropsWhatIsForLater) {
+TEST_F(DelayingQueueTest, AShutDownDropsDelayedItems) {
   for (const bool drain : {false, true}) {
     DelayingQueue<String> other({.clock = &clock});
     other.addAfter("a", 1s);
@@ -156,7 +156,7 @@ TEST_F(DelayingQueueTest, AShutDownDropsWhatIsForLater) {
   }
 }
 
-TEST_F(DelayingQueueTest, GoesWithItemsThatWaitForTheirTime) {
+TEST_F(DelayingQueueTest, CanBeDestroyedWithDelayedItems) {
   {
     DelayingQueue<String> other({.clock = &clock});
     other.addAfter("a", 1s);
@@ -166,10 +166,10 @@ TEST_F(DelayingQueueTest, GoesWithItemsThatWaitForTheirTime) {
   clock.advance(1s);
 }
 
-// The ordinary end of a controller: some retries fall due just now, and others wait for later.
-TEST_F(DelayingQueueTest, IsNotGoneWhileWhatIsDueIsAdded) {
+// This is how controllers end: some retries fall due at that moment, and others later.
+TEST_F(DelayingQueueTest, ItsEndWaitsUntilDueItemsAreAdded) {
   for (const bool shutDownFirst : {false, true}) {
-    std::function<void()> onHash;  // none yet
+    std::function<void()> onHash;  // set below
     auto other = std::make_unique<DelayingQueue<SlowKey>>(QueueOptions{.clock = &clock});
     other->addAfter({1, &onHash}, 1s);
     other->addAfter({2, &onHash}, 2s);
@@ -181,7 +181,7 @@ TEST_F(DelayingQueueTest, IsNotGoneWhileWhatIsDueIsAdded) {
       std::unique_lock lock(mutex);
       if (std::exchange(adding, true)) return;
       changed.notify_all();
-      // Whoever destroys it has this time to be too early.
+      // Gives the destroyer time to return too early.
       EXPECT_FALSE(changed.wait_for(lock, 100ms, [&] { return gone; }));
     };
     std::jthread destroyer([&] {
@@ -204,7 +204,7 @@ TEST_F(DelayingQueueTest, IsNotGoneWhileWhatIsDueIsAdded) {
   }
 }
 
-TEST_F(DelayingQueueTest, TimesBeyondAllTimesNeverCome) {
+TEST_F(DelayingQueueTest, AnInfiniteDelayNeverEnds) {
   queue.addAfter("a", Clock::Duration::max());
   queue.addAfter("b", 1s);
   clock.advance(1000h);
@@ -244,7 +244,7 @@ TEST_F(DelayingQueueTest, BehavesAsTheModelDoes) {
   }
 }
 
-TEST(DelayingQueueThreadsTest, EverythingComesInTheEnd) {
+TEST(DelayingQueueThreadsTest, EveryItemIsTakenInTheEnd) {
   constexpr int kItems = 3000;
   DelayingQueue<int> queue;
   std::atomic<int> seen = 0;
@@ -273,8 +273,8 @@ TEST(DelayingQueueThreadsTest, EverythingComesInTheEnd) {
   EXPECT_EQ(queue.delayed(), 0U);
 }
 
-TEST(DelayingQueueThreadsTest, AQueueMayEndInTheMiddleOfEverything) {
-  // Other seeds each time in one process, for who has the test repeated.
+TEST(DelayingQueueThreadsTest, AQueueMayEndAtAnyMoment) {
+  // With --gtest_repeat, every repetition has other seeds.
   static std::uint64_t seed = 0;
   for (int i = 0; i < detail::testAmount(80); ++i) {
     const auto result = testing::QueueRound(++seed).run();

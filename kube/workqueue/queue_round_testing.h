@@ -1,10 +1,9 @@
-// A work queue with threads around it, from its making to its end in the middle of everything:
-// producers, workers, items that wait for their time and fall due just then. What a test asserts,
-// and kubexx-soak does for as long as one likes.
+// The life of a work queue with threads around it: producers, workers, delayed items that fall due
+// at any moment, and an end in the midst of that. A test runs some rounds; kubexx-soak runs many.
 //
 //   const QueueRound::Result result = QueueRound(seed).run();
 //
-// A round is as random as its seed, and as its threads.
+// The seed determines what the threads do, but not when.
 #pragma once
 
 #include <fmt/core.h>
@@ -67,15 +66,14 @@ class QueueRound {
 
   static constexpr int kKeys = 200;
 
-  // What is known of one key. `wanted` counts adds before the queue was asked to end, `seen` is
-  // what `wanted` was when the key was taken last: where a queue is drained, the two are equal in
-  // the end.
+  // The facts about one key. `wanted` counts adds before the end, `seen` is the value of `wanted`
+  // when the key was last taken. After a drain, the two are equal.
   struct Facts {
     std::atomic<int> workers{0};
     std::atomic<std::uint64_t> wanted{0}, seen{0};
   };
 
-  // While items fall due: all have delays about as long as a round.
+  // Ends the queue while items fall due: their delays are about as long as a round.
   void finish(std::vector<std::jthread>& working, std::vector<std::jthread>& producing) {
     switch (end_) {
       case End::ShutDown:
@@ -101,7 +99,7 @@ class QueueRound {
     }
     producing_ = false;
     producing.clear();
-    if (end_ == End::ByWorker) queue_->add(keys_[0]);  // so that one comes by
+    if (end_ == End::ByWorker) queue_->add(keys_[0]);  // for a worker to take
     working.clear();
     queue_.reset();
   }
@@ -134,7 +132,7 @@ class QueueRound {
       const std::size_t i = static_cast<std::size_t>(std::atoi(item->name.str().substr(4).c_str()));
       Facts& facts = facts_[i];
       if (facts.workers.fetch_add(1) != 0) problem(fmt::format("{}: two at work", item->str()));
-      // Before the next look at the queue, so that what is added from now on comes again.
+      // Before the work, because an item that is added from now on comes again.
       facts.seen = facts.wanted.load();
       ++taken_;
       if (random() % 4 == 0) queue_->addAfter(*item, microseconds(random() % 10'000));

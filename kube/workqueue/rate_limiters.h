@@ -1,10 +1,11 @@
-// How long an item that failed waits before it is tried again.
+// Rate limiters say how long an item that failed waits before the next try.
 //
 //   auto limiter = kube::defaultControllerRateLimiter<kube::ObjectKey>();
 //   kube::RateLimitingQueue<kube::ObjectKey> queue(limiter);
 //
-// client-go's limiters: one bucket for all items, exponential failures per item, some fast tries
-// and then slow ones, the longest that several say, and a bound for what another says.
+// They are client-go's: a bucket for all items, a delay that doubles with each failure of an item,
+// some fast tries and then slow ones, the longest delay of several limiters, and an upper bound for
+// another limiter.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -14,13 +15,13 @@
 #include <chrono>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "kube/base/backoff.h"
 #include "kube/base/clock.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/rate_limiter.h"
 #include "kube/workqueue/internal/item_hash.h"
 
@@ -31,23 +32,23 @@ class ItemRateLimiter {
  public:
   virtual ~ItemRateLimiter() = default;
 
-  /// The item is to be tried again: how long it has to wait.
+  /// Counts a failure of the item, and returns the delay before the next try.
   virtual Clock::Duration when(const T& item) = 0;
-  /// The item has succeeded, or is given up: it starts anew.
+  /// Resets the failures of an item that has succeeded or is given up.
   virtual void forget(const T& item) = 0;
-  /// How often when() was asked since the item was last forgotten.
+  /// The number of calls of when() since forget().
   virtual int numRequeues(const T& item) const = 0;
 };
 
 namespace detail {
 
-/// How often items have failed.
+/// Counts the failures of items.
 template <class T>
 class ItemFailures {
  public:
-  /// One more; returns how many there were before.
+  /// Counts one more. Returns the number before.
   int add(const T& item) {
-    std::lock_guard lock(mutex_);
+    const Lock lock(countsMutex_);
     int& count = counts_[item];
     if (count == 0) size_.store(counts_.size(), std::memory_order_relaxed);
     const int before = count;
@@ -56,34 +57,34 @@ class ItemFailures {
   }
   void forget(const T& item) {
     if (empty()) return;
-    std::lock_guard lock(mutex_);
+    const Lock lock(countsMutex_);
     counts_.erase(item);
     size_.store(counts_.size(), std::memory_order_relaxed);
   }
   int count(const T& item) const {
     if (empty()) return 0;
-    std::lock_guard lock(mutex_);
+    const Lock lock(countsMutex_);
     const auto found = counts_.find(item);
     return found == counts_.end() ? 0 : found->second;
   }
 
  private:
-  // Most of the time nothing fails. Whoever knows of a failure knows of the size, so this needs no
-  // lock.
+  // Needs no lock: a thread that knows of a failure also sees the size that belongs to it. Mostly,
+  // nothing fails, and every item is forgotten.
   bool empty() const noexcept { return size_.load(std::memory_order_relaxed) == 0; }
 
-  mutable std::mutex mutex_;
-  std::unordered_map<T, int, ItemHash<T>> counts_;
-  std::atomic<std::size_t> size_ = 0;
+  mutable Mutex countsMutex_;
+  std::unordered_map<T, int, ItemHash<T>> counts_ KUBE_GUARDED_BY(countsMutex_);
+  std::atomic<std::size_t> size_ = 0;  // of counts_
 };
 
 }  // namespace detail
 
-/// So many a second for all items together, whichever they are.
+/// Limits all items together to a number of tries per second.
 template <class T>
 class BucketRateLimiter final : public ItemRateLimiter<T> {
  public:
-  /// Throws ConfigError if qps or burst is not above 0.
+  /// Throws ConfigError if qps or burst is zero or negative.
   explicit BucketRateLimiter(TokenBucketOptions options, Clock& clock = realClock())
       : bucket_(options, clock) {}
 
@@ -95,13 +96,14 @@ class BucketRateLimiter final : public ItemRateLimiter<T> {
   TokenBucket bucket_;
 };
 
-/// Each failure of an item doubles its wait.
+/// Doubles the delay of an item with each failure.
 template <class T>
 class ItemExponentialFailureRateLimiter final : public ItemRateLimiter<T> {
  public:
+  /// Throws ConfigError if a duration is negative.
   ItemExponentialFailureRateLimiter(Clock::Duration base, Clock::Duration max)
       : max_(max), backoff_{.initial = base, .factor = 2, .cap = max} {
-    (void)backoffWait(backoff_, 0);  // throws where the options make no sense
+    (void)backoffWait(backoff_, 0);  // checks the options
   }
 
   Clock::Duration when(const T& item) override {
@@ -117,7 +119,7 @@ class ItemExponentialFailureRateLimiter final : public ItemRateLimiter<T> {
   detail::ItemFailures<T> failures_;
 };
 
-/// An item is tried again soon for some times, then seldom.
+/// Gives an item a short delay for the first tries, and a long one after that.
 template <class T>
 class ItemFastSlowRateLimiter final : public ItemRateLimiter<T> {
  public:
@@ -137,7 +139,7 @@ class ItemFastSlowRateLimiter final : public ItemRateLimiter<T> {
   detail::ItemFailures<T> failures_;
 };
 
-/// The longest of what several say. All of them are asked, so each counts every try.
+/// Gives the longest delay of several limiters. Each of them counts every failure.
 template <class T>
 class MaxOfRateLimiter final : public ItemRateLimiter<T> {
  public:
@@ -162,7 +164,7 @@ class MaxOfRateLimiter final : public ItemRateLimiter<T> {
   std::vector<std::shared_ptr<ItemRateLimiter<T>>> limiters_;
 };
 
-/// What another says, but not longer than this.
+/// Gives the delay of another limiter, up to a maximum.
 template <class T>
 class WithMaxWaitRateLimiter final : public ItemRateLimiter<T> {
  public:
@@ -178,8 +180,8 @@ class WithMaxWaitRateLimiter final : public ItemRateLimiter<T> {
   Clock::Duration max_;
 };
 
-/// For controllers: each item from 5 ms, doubling, to 1000 s; all together 10 a second, with bursts
-/// of 100.
+/// The limiter of controllers. The delay of an item doubles from 5 ms to 1000 s; all items together
+/// have 10 tries a second, with bursts of 100.
 template <class T>
 std::shared_ptr<ItemRateLimiter<T>> defaultControllerRateLimiter(Clock& clock = realClock()) {
   using namespace std::chrono_literals;
@@ -188,7 +190,7 @@ std::shared_ptr<ItemRateLimiter<T>> defaultControllerRateLimiter(Clock& clock = 
       std::make_shared<BucketRateLimiter<T>>(TokenBucketOptions{.qps = 10, .burst = 100}, clock)});
 }
 
-/// Each item from 1 ms, doubling, to 1000 s.
+/// The delay of an item doubles from 1 ms to 1000 s.
 template <class T>
 std::shared_ptr<ItemRateLimiter<T>> defaultItemBasedRateLimiter() {
   using namespace std::chrono_literals;

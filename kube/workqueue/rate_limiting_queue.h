@@ -1,17 +1,17 @@
-// A work queue in which what fails waits longer each time.
+// A work queue in which an item that fails waits longer each time.
 //
 //   kube::RateLimitingQueue<kube::ObjectKey> queue({.name = "networks"});
 //
 //   for (kube::WorkItem<kube::ObjectKey> item; queue.next(item, stop);) {
 //     try {
 //       reconcile(*item);
-//       queue.forget(*item);             // it begins anew when it next fails
+//       queue.forget(*item);             // its next failure counts as the first
 //     } catch (const std::exception&) {
 //       queue.addRateLimited(*item);
 //     }
 //   }
 //
-// Call forget(), or the limiter keeps the item forever.
+// The limiter keeps an item until forget() is called.
 //
 // Thread safety: as WorkQueue.
 #pragma once
@@ -36,12 +36,14 @@ class RateLimitingQueue : public DelayingQueue<T> {
       : DelayingQueue<T>(options),
         limiter_(limiter ? std::move(limiter) : defaultControllerRateLimiter<T>(this->clock())) {}
 
-  /// Adds it when the limiter lets it.
+  /// Adds the item after the delay that the limiter gives it.
   void addRateLimited(const T& item, int priority = 0) {
     this->addAfter(item, limiter_->when(item), priority);
   }
-  /// The item has succeeded, or is given up. It still has to be done.
+  /// Resets the failures of an item that has succeeded or is given up. A worker still has to finish
+  /// the item.
   void forget(const T& item) { limiter_->forget(item); }
+  /// The number of failures since forget().
   int numRequeues(const T& item) const { return limiter_->numRequeues(item); }
 
  private:

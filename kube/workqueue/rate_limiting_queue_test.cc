@@ -45,7 +45,7 @@ TEST(RateLimitersTest, ManyFailuresDoNotOverflow) {
   EXPECT_EQ(minutes.when("two"), 1000h);
 }
 
-TEST(RateLimitersTest, SomeTriesAreFastAndThenAllSlow) {
+TEST(RateLimitersTest, TheFirstTriesAreFastAndLaterOnesSlow) {
   ItemFastSlowRateLimiter<String> limiter(5ms, 10s, 3);
   for (const Clock::Duration wait :
        {Clock::Duration(5ms), Clock::Duration(5ms), Clock::Duration(5ms), Clock::Duration(10s),
@@ -72,7 +72,7 @@ TEST(RateLimitersTest, ABucketIsForAllItems) {
   EXPECT_EQ(limiter.when("one"), 0s);
 }
 
-TEST(RateLimitersTest, TheLongestOfSeveralCounts) {
+TEST(RateLimitersTest, TheLongestDelayOfSeveralCounts) {
   MaxOfRateLimiter<String> limiter(
       {std::make_shared<ItemFastSlowRateLimiter<String>>(5ms, 3s, 3),
        std::make_shared<ItemExponentialFailureRateLimiter<String>>(1ms, 1s)});
@@ -84,7 +84,7 @@ TEST(RateLimitersTest, TheLongestOfSeveralCounts) {
   EXPECT_EQ(limiter.when("one"), 5ms);
 }
 
-TEST(RateLimitersTest, AWaitMayBeBounded) {
+TEST(RateLimitersTest, ADelayMayHaveAMaximum) {
   FakeClock clock;
   WithMaxWaitRateLimiter<String> limiter(std::make_shared<BucketRateLimiter<String>>(
                                              TokenBucketOptions{.qps = 0.001, .burst = 1}, clock),
@@ -118,14 +118,14 @@ TEST(RateLimitersTest, ControllersBeginAtFiveMillisecondsAndShareTenASecond) {
   EXPECT_EQ(items->when("one"), 1ms);
 }
 
-TEST(RateLimitersTest, NonsenseIsRefused) {
+TEST(RateLimitersTest, NegativeAndZeroOptionsAreRefused) {
   EXPECT_THROW(ItemExponentialFailureRateLimiter<String>(-1s, 1s), ConfigError);
   EXPECT_THROW(BucketRateLimiter<String>({.qps = 0, .burst = 1}), ConfigError);
 }
 
 // --- The queue.
 
-TEST(RateLimitingQueueTest, WhatFailsWaitsLongerEachTimeUntilForgotten) {
+TEST(RateLimitingQueueTest, AnItemThatFailsWaitsLongerEachTimeUntilForgotten) {
   FakeClock clock;
   RateLimitingQueue<String> queue(
       std::make_shared<ItemExponentialFailureRateLimiter<String>>(1ms, 1s), {.clock = &clock});
@@ -161,7 +161,7 @@ TEST(RateLimitingQueueTest, HasTheLimiterOfControllersByDefault) {
 
 // --- Metrics.
 
-TEST(QueueMetricsTest, ANamedQueueTellsAboutItself) {
+TEST(QueueMetricsTest, ANamedQueueCountsItsItemsAndTimes) {
   FakeClock clock;
   Metrics metrics;
   RateLimitingQueue<String> queue({.name = "test", .clock = &clock, .metrics = &metrics});
@@ -175,7 +175,7 @@ TEST(QueueMetricsTest, ANamedQueueTellsAboutItself) {
   };
   queue.add("a");
   clock.advance(50ms);
-  queue.add("a");  // counts for nothing
+  queue.add("a");  // not counted
   EXPECT_EQ(value("adds_total"), "1");
   EXPECT_EQ(value("depth"), "1");
 
@@ -195,7 +195,7 @@ TEST(QueueMetricsTest, ANamedQueueTellsAboutItself) {
   EXPECT_EQ(value("work_duration_seconds_sum"), "0.05");
   EXPECT_EQ(value("depth"), "1");
   EXPECT_EQ(queue.get(), "a");
-  // It waited since it was added, although somebody was working on it.
+  // It has waited since it was added, although it was in work then.
   EXPECT_EQ(value("queue_duration_seconds_sum"), "0.125");
   queue.add("b");
   clock.advance(1s);
@@ -215,7 +215,7 @@ TEST(QueueMetricsTest, ANamedQueueTellsAboutItself) {
                                         "\"1e-08\"} 0\n"));
 }
 
-TEST(QueueMetricsTest, AQueueThatGoesLeavesNothingInIt) {
+TEST(QueueMetricsTest, ADestroyedQueueHasNoDepth) {
   Metrics metrics;
   {
     WorkQueue<String> queue({.name = "test", .metrics = &metrics});
@@ -229,7 +229,7 @@ TEST(QueueMetricsTest, AQueueThatGoesLeavesNothingInIt) {
   EXPECT_THAT(metrics.text(), HasSubstr("workqueue_adds_total{name=\"test\"} 4\n"));
 }
 
-TEST(QueueMetricsTest, AQueueWithoutANameHasNone) {
+TEST(QueueMetricsTest, AQueueWithoutANameHasNoMetrics) {
   Metrics metrics;
   WorkQueue<String> queue({.metrics = &metrics});
   queue.add("a");

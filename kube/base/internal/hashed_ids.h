@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,10 @@ class HashedIds {
   using Id = std::uint32_t;
   using Hash = std::uint32_t;
   static constexpr Id kNone = ~Id{0};
+
+  /// Kept: erasing gives no memory back. For a table that is soon as full again.
+  enum class Memory : bool { Shrinks, Kept };
+  explicit HashedIds(Memory memory = Memory::Shrinks) noexcept : memory_(memory) {}
 
   std::size_t size() const noexcept { return count_; }
 
@@ -54,7 +59,7 @@ class HashedIds {
     ++count_;
   }
   /// The id must be in the table, with this hash.
-  void erase(Hash hash, Id id) {
+  void erase(Hash hash, Id id) noexcept {
     std::size_t hole = slotOf(hash, id);
     // Moves later entries up, unless that would put them before the start of their own search.
     for (std::size_t at = (hole + 1) & mask(); entries_[at].idPlus1 != 0; at = (at + 1) & mask()) {
@@ -65,7 +70,9 @@ class HashedIds {
     }
     entries_[hole] = {};
     --count_;
-    if (count_ * 8 < entries_.size() && entries_.size() > kLeast) resize(entries_.size() / 2);
+    if (count_ * 8 < entries_.size() && entries_.size() > kLeast && memory_ == Memory::Shrinks) {
+      shrink();
+    }
   }
   /// Replaces the id `from`, which has this hash, by `to`.
   void renumber(Hash hash, Id from, Id to) noexcept {
@@ -93,6 +100,13 @@ class HashedIds {
       if (entry.idPlus1 != 0) place(entry);
     }
   }
+  void shrink() noexcept {
+    try {
+      resize(entries_.size() / 2);
+    } catch (const std::bad_alloc&) {
+      // There is no memory for a smaller table beside the present one, which therefore stays.
+    }
+  }
   void place(const Entry& entry) noexcept {
     std::size_t at = entry.hash & mask();
     while (entries_[at].idPlus1 != 0) at = (at + 1) & mask();
@@ -106,6 +120,7 @@ class HashedIds {
 
   ZeroedTable<Entry> entries_;  // its size is a power of two
   std::size_t count_ = 0;
+  Memory memory_;
 };
 
 }  // namespace kube::detail

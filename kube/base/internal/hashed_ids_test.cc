@@ -3,10 +3,13 @@
 #include "kube/base/internal/hashed_ids.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstdint>
 #include <map>
 #include <random>
+
+#include "kube/base/internal/sanitizer.h"
 
 namespace kube::detail {
 
@@ -68,6 +71,36 @@ TEST(HashedIdsTest, KeepsEntriesThroughGrowthAndShrinking) {
     EXPECT_EQ(findOne(ids, some->second, some->first), HashedIds::kNone);
     expected.erase(some);
     if (expected.size() % 500 == 0) check();
+  }
+}
+
+TEST(HashedIdsTest, FindsAllThroughEveryCycleOfATableThatKeepsItsMemory) {
+  HashedIds ids(HashedIds::Memory::Kept);
+  for (int cycle = 0; cycle < 3; ++cycle) {
+    for (HashedIds::Id id = 0; id < 1000; ++id) ids.insert(id % 300, id);
+    for (HashedIds::Id id = 0; id < 1000; ++id) ASSERT_EQ(findOne(ids, id % 300, id), id);
+    for (HashedIds::Id id = 0; id < 1000; ++id) ids.erase(id % 300, id);
+    EXPECT_EQ(ids.size(), 0u);
+    EXPECT_EQ(findOne(ids, 7, 7), HashedIds::kNone);
+  }
+}
+
+TEST(HashedIdsTest, ErasesWithoutMemoryForASmallerTable) {
+  if (kSanitized) GTEST_SKIP() << "sanitizers need address space of their own";
+  constexpr HashedIds::Id kIds = 400'000;
+  const auto hashOf = [](HashedIds::Id id) { return id * 0x9E3779B1U; };
+  HashedIds ids;
+  for (HashedIds::Id id = 0; id < kIds; ++id) ids.insert(hashOf(id), id);
+  // From now on, the system gives no more memory.
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit none{.rlim_cur = 1, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+  for (HashedIds::Id id = 5; id < kIds; ++id) ids.erase(hashOf(id), id);
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_EQ(ids.size(), 5u);
+  for (HashedIds::Id id = 0; id < 6; ++id) {
+    EXPECT_EQ(findOne(ids, hashOf(id), id), id < 5 ? id : HashedIds::kNone);
   }
 }
 

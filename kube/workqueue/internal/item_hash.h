@@ -1,8 +1,8 @@
-// The hash that queues find their items by.
+// The hash of items in the tables of queues.
 //
-// Keys are often names that somebody else has chosen, so strings and object keys are hashed with a
-// secret of the process: nobody can choose names that fall on one place of the table. Other types
-// are hashed by std::hash.
+// Keys are often names that other people choose. Strings and object keys are therefore hashed with
+// a secret of the process, so that names cannot be chosen to collide. Other types are hashed by
+// std::hash.
 #pragma once
 
 #include <concepts>
@@ -23,7 +23,7 @@ struct ItemHash {
     if constexpr (std::same_as<T, ObjectKey> || std::convertible_to<const T&, std::string_view>) {
       return hashItem(item);
     } else {
-      // std::hash of an integer is that integer: the bits have to be spread.
+      // std::hash of an integer is that integer. This spreads its bits.
       const std::uint64_t mixed = std::hash<T>{}(item)*0x9E3779B97F4A7C15U;
       return mixed ^ (mixed >> 32);
     }

@@ -1,20 +1,20 @@
-// The hash table of the queues: entries found by key, which stay where they are in memory.
+// The hash table of the queues: finds entries by key, and never moves them in memory.
 //
 // An Entry has the members `key` and `slot` (a TableSlot), which belong to the table, and `next`,
-// an Entry* that it uses while the entry is free. The index is flat: four bytes of hash and four of
-// the entry's number, probed linearly, so that a lookup touches one line of it and then the entry
-// itself. Erasing moves back what follows, so there are no tombstones; memory is kept for the next
-// entries, up to the most that ever were there at a time.
+// an Entry* that the table uses while the entry is free. Entries are in chunks and have numbers;
+// HashedIds finds the number that belongs to a key. No memory is given back: a queue that has been
+// full is soon full again.
 //
-// Thread safety: none, that is its owner's.
+// Thread safety: none.
 #pragma once
 
-#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/hashed_ids.h"
 #include "kube/workqueue/internal/item_hash.h"
 
 namespace kube::detail {
@@ -34,88 +34,55 @@ class ItemTable {
     return static_cast<std::uint32_t>(hash ^ (hash >> 32));
   }
 
-  std::size_t size() const noexcept { return size_; }
+  std::size_t size() const noexcept { return ids_.size(); }
 
+  /// Null if there is none.
   Entry* find(const Key& key, std::uint32_t hash) noexcept {
-    if (size_ == 0) return nullptr;
-    for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
-      const TableSlot& slot = index_[at];
-      if (slot.number == 0) return nullptr;
-      if (slot.hash != hash) continue;
-      Entry& entry = entryOf(slot.number);
-      if (entry.key == key) return &entry;
-    }
+    const auto number =
+        ids_.find(hash, [&](std::uint32_t candidate) { return entryOf(candidate).key == key; });
+    return number == HashedIds::kNone ? nullptr : &entryOf(number);
   }
 
-  /// The key must not be there.
+  /// The key must not be in the table. If it throws, nothing has changed.
   template <class K>
   Entry& insert(K&& key, std::uint32_t hash) {
-    if ((size_ + 1) * 8 > index_.size() * 5) grow();
+    ids_.reserve(ids_.size() + 1);
     if (free_ == nullptr) addChunk();
     Entry& entry = *free_;
-    entry.key = std::forward<K>(key);  // may throw: nothing has changed
+    entry.key = std::forward<K>(key);
     free_ = std::exchange(entry.next, nullptr);
     entry.slot.hash = hash;
-    place(entry.slot);
-    ++size_;
+    ids_.insert(hash, entry.slot.number);
     return entry;
   }
 
-  /// Returns the key, for the caller to drop where that is convenient.
+  /// Returns the key, so that the caller can destroy it without a lock.
   Key erase(Entry& entry) noexcept {
-    std::size_t gap = entry.slot.hash & mask_;
-    while (index_[gap].number != entry.slot.number) gap = (gap + 1) & mask_;
-    for (std::size_t at = (gap + 1) & mask_; index_[at].number != 0; at = (at + 1) & mask_) {
-      const std::size_t home = index_[at].hash & mask_;
-      // What is at home behind the gap cannot move before its home.
-      if (((at - home) & mask_) < ((at - gap) & mask_)) continue;
-      index_[gap] = index_[at];
-      gap = at;
-    }
-    index_[gap] = {};
+    ids_.erase(entry.slot.hash, entry.slot.number);
     entry.next = std::exchange(free_, &entry);
-    --size_;
     return std::exchange(entry.key, Key());
   }
 
  private:
   static constexpr std::uint32_t kChunk = 128;
 
-  // Numbers begin at 1: 0 is an empty place of the index.
   Entry& entryOf(std::uint32_t number) noexcept {
-    return chunks_[(number - 1) / kChunk][(number - 1) % kChunk];
-  }
-
-  void place(TableSlot slot) noexcept {
-    std::size_t at = slot.hash & mask_;
-    while (index_[at].number != 0) at = (at + 1) & mask_;
-    index_[at] = slot;
-  }
-
-  void grow() {
-    std::vector<TableSlot> bigger(index_.empty() ? 64 : index_.size() * 2);
-    index_.swap(bigger);
-    mask_ = index_.size() - 1;
-    for (const TableSlot& slot : bigger) {
-      if (slot.number != 0) place(slot);
-    }
+    return chunks_[number / kChunk][number % kChunk];
   }
 
   void addChunk() {
     chunks_.push_back(std::make_unique<Entry[]>(kChunk));
     auto number = static_cast<std::uint32_t>(chunks_.size() * kChunk);
-    for (std::uint32_t i = kChunk; i-- > 0; --number) {
+    for (std::uint32_t i = kChunk; i-- > 0;) {
       Entry& entry = chunks_.back()[i];
-      entry.slot.number = number;
+      entry.slot.number = --number;
       entry.next = std::exchange(free_, &entry);
     }
   }
 
-  std::vector<TableSlot> index_;  // a power of two, at most 5/8 full
-  std::size_t mask_ = 0;
-  std::size_t size_ = 0;
-  Entry* free_ = nullptr;
+  HashedIds ids_{HashedIds::Memory::Kept};  // the entries' numbers
   std::vector<std::unique_ptr<Entry[]>> chunks_;
+  Entry* free_ = nullptr;
 };
 
 }  // namespace kube::detail

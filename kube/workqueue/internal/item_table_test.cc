@@ -13,10 +13,10 @@
 namespace kube::detail {
 namespace {
 
-// All of them fall on few places.
-struct Clumsy {
+// A key with only five hashes.
+struct Colliding {
   int value = 0;
-  bool operator==(const Clumsy&) const = default;
+  bool operator==(const Colliding&) const = default;
 };
 
 template <class T>
@@ -59,8 +59,8 @@ void compareWithMap(Make make) {
 }  // namespace kube::detail
 
 template <>
-struct std::hash<kube::detail::Clumsy> {
-  std::size_t operator()(const kube::detail::Clumsy& item) const noexcept {
+struct std::hash<kube::detail::Colliding> {
+  std::size_t operator()(const kube::detail::Colliding& item) const noexcept {
     return static_cast<std::size_t>(item.value % 5);
   }
 };
@@ -68,16 +68,16 @@ struct std::hash<kube::detail::Clumsy> {
 namespace kube::detail {
 namespace {
 
-TEST(ItemTableTest, HoldsWhatAMapHolds) {
+TEST(ItemTableTest, BehavesAsAMap) {
   compareWithMap<int>([](int i) { return i; });
   compareWithMap<String>([](int i) { return String("key-" + std::to_string(i)); });
 }
 
-TEST(ItemTableTest, StandsHashesThatCollide) {
-  compareWithMap<Clumsy>([](int i) { return Clumsy{i}; });
+TEST(ItemTableTest, DistinguishesKeysWhoseHashesCollide) {
+  compareWithMap<Colliding>([](int i) { return Colliding{i}; });
 }
 
-TEST(ItemTableTest, KeepsNoKeyThatIsErased) {
+TEST(ItemTableTest, KeepsNoErasedKey) {
   ItemTable<Entry<std::shared_ptr<int>>> table;
   auto key = std::make_shared<int>(1);
   const auto hash = decltype(table)::hashOf(key);
@@ -87,7 +87,7 @@ TEST(ItemTableTest, KeepsNoKeyThatIsErased) {
   EXPECT_EQ(key.use_count(), 1);
 }
 
-TEST(ItemHashTest, NamespaceAndNameHaveTheirPlaces) {
+TEST(ItemHashTest, DistinguishesNamespaceAndName) {
   const ItemHash<ObjectKey> hash;
   EXPECT_EQ(hash({"a", "b"}), hash({"a", "b"}));
   EXPECT_NE(hash({"a", "b"}), hash({"b", "a"}));

@@ -9,33 +9,29 @@ std::vector<double> durations() { return exponentialBuckets(1e-8, 10, 12); }
 }  // namespace
 
 QueueMetrics::QueueMetrics(Metrics& metrics, std::string_view name)
-    : depth(metrics.gauges("workqueue_depth", "Items that wait in the queue.", {"name"})
-                .with({name})),
+    : depth(metrics.gauges("workqueue_depth", "Waiting items.", {"name"}).with({name})),
       adds(metrics.counters("workqueue_adds_total", "Items added to the queue.", {"name"})
                .with({name})),
       queueDuration(metrics
                         .histograms("workqueue_queue_duration_seconds",
-                                    "How long an item waits in the queue before it is worked on.",
-                                    {"name"}, durations())
+                                    "Time that items wait before a worker takes them.", {"name"},
+                                    durations())
                         .with({name})),
       workDuration(metrics
                        .histograms("workqueue_work_duration_seconds",
-                                   "How long the work on an item takes.", {"name"}, durations())
+                                   "Time that the work on items takes.", {"name"}, durations())
                        .with({name})),
-      retries(metrics
-                  .counters("workqueue_retries_total", "Items put back to be tried again later.",
-                            {"name"})
+      retries(metrics.counters("workqueue_retries_total", "Items added with a delay.", {"name"})
                   .with({name})),
       unfinishedWork(metrics
                          .gauges("workqueue_unfinished_work_seconds",
-                                 "How long the items being worked on have been, in sum; where it "
-                                 "keeps growing, workers are stuck.",
+                                 "Time so far of the work on all items in work. If it keeps "
+                                 "growing, workers hang.",
                                  {"name"})
                          .with({name})),
       longestRunning(metrics
                          .gauges("workqueue_longest_running_processor_seconds",
-                                 "How long the item that has been worked on the longest has been.",
-                                 {"name"})
+                                 "Time so far of the longest work on an item.", {"name"})
                          .with({name})) {}
 
 QueueMetrics::~QueueMetrics() {

@@ -1,7 +1,7 @@
-// What a named queue tells about itself, under client-go's names: workqueue_depth,
-// workqueue_adds_total, workqueue_queue_duration_seconds, workqueue_work_duration_seconds,
-// workqueue_retries_total, workqueue_unfinished_work_seconds and
-// workqueue_longest_running_processor_seconds, all with the label `name`.
+// The metrics of a named queue, with client-go's names: workqueue_depth, workqueue_adds_total,
+// workqueue_queue_duration_seconds, workqueue_work_duration_seconds, workqueue_retries_total,
+// workqueue_unfinished_work_seconds and workqueue_longest_running_processor_seconds. All have the
+// label `name`.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct QueueMetrics {
   Counter& retries;
   Gauge& unfinishedWork;
   Gauge& longestRunning;
-  MetricUpdate update = {};  // sets the last two
+  MetricUpdate update = {};  // sets unfinishedWork and longestRunning
 };
 
 inline double secondsOf(Clock::Duration d) { return std::chrono::duration<double>(d).count(); }
