@@ -27,7 +27,7 @@
 
 namespace kube::detail {
 
-/// What there is to do in a queue.
+/// The work of a queue at a time.
 struct QueueLoad {
   std::size_t waiting = 0;  // items without a worker
   std::uint64_t taken = 0;  // items that workers have taken, ever
@@ -42,7 +42,7 @@ class WorkerParking {
   static constexpr std::size_t kMinThroughput = 4;
   static constexpr std::size_t kMaxThroughput = 100;
 
-  /// Who notices the next item.
+  /// The party that notices the next item.
   enum class Lookout : std::uint8_t {
     Workers,  // none of them sleeps, and each looks before it does
     Called,   // a sleeping worker that was called
