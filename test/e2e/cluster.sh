@@ -19,11 +19,22 @@ peer=http://127.0.0.1:$((port + 2))
 top=$(cd "$(dirname "$0")/../.." && pwd)
 shared=${KUBEXX_SHARED:-$top/../shared}
 
-down() {
-  local name
-  for name in apiserver etcd; do
-    [ ! -s "$dir/$name.pid" ] || kill "$(cat "$dir/$name.pid")" 2>/dev/null || true
+# end <name>: ends a process and waits for it. After 10 s it is killed.
+end() {
+  local pid _
+  pid=$(cat "$dir/$1.pid" 2>/dev/null) || return 0
+  kill "$pid" 2>/dev/null || return 0
+  for _ in $(seq 100); do
+    kill -0 "$pid" 2>/dev/null || return 0
+    sleep 0.1
   done
+  kill -9 "$pid" 2>/dev/null || true
+}
+
+# The API server ends before etcd: some releases do not end without etcd.
+down() {
+  end apiserver
+  end etcd
   rm -rf "$dir"
 }
 
