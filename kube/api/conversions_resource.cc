@@ -20,8 +20,9 @@ void addRequests(Scheme& scheme) {
   scheme.addConversion<Old, v1::DeviceRequest>(
       [](const Old& in, v1::DeviceRequest& out, ConversionScope& scope) {
         Old exactly = in;
-        exactly.name = {};
-        exactly.firstAvailable = {};
+        // Not {}: in a template, clang 14 then does not destroy the old value.
+        exactly.name = String();
+        exactly.firstAvailable = decltype(exactly.firstAvailable)();
         out.name = in.name;
         scope.convert(in.firstAvailable, out.firstAvailable);
         if (exactly != Old()) scope.defaultConvert(exactly, *out.exactly);
@@ -41,7 +42,7 @@ void addDevices(Scheme& scheme) {
   });
   scheme.addConversion<v1::Device, Old>([](const v1::Device& in, Old& out, ConversionScope& scope) {
     v1::Device basic = in;
-    basic.name = {};
+    basic.name = String();  // not {}: see above
     out.name = in.name;
     scope.convert(basic, out.basic.emplace());
   });
