@@ -30,7 +30,7 @@ def keep_kinds(old, new):
             # Add the resource as well: the release may have the type only. Discovery overrides it.
             present[kind["kind"]].update({key: kind[key] for key in RESOURCE_KEYS if key in kind})
         elif not kind.get("unversioned") and not kind.get("everyVersion"):
-            # ListOptions and the like say nothing about the resources of a cluster.
+            # ListOptions and similar types are no resources of a cluster.
             new["kinds"].append({**kind, "retired": True, "former": kind.get("former", old["release"])})
 
 

@@ -22,7 +22,7 @@ class GoPackage:
                 continue
             text = file.read_text(encoding="utf-8")
             if re.search(r"^//go:build (?!!)", text, re.M):
-                continue    # variants behind a build tag: the default build is described by the others
+                continue    # variants behind a build tag; the other files describe the default build
             self.text += text
             self.parse(text)
 
@@ -52,7 +52,7 @@ class GoPackage:
                 continue
             if not stripped:
                 if fields is not None:
-                    comments = []      # a field's markers stand right above it; a type's may stand apart
+                    comments = []    # a field's markers stand directly above it; blank lines may follow a type's
                 continue
             if fields is not None:
                 if line == "}":
@@ -170,7 +170,7 @@ class Go:
             if (shape, element) == ("list", "string"):
                 return None, "Strings"
             if shape is None and isinstance(element, tuple):
-                return None, (path, name)     # type A other.B: a message of its own with B's fields
+                return None, (path, name)     # `type A other.B`: a separate message with B's fields
             raise Problem(f"{path}.{name}: message made of {shape} {element}")
         return shape, element
 

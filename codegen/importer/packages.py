@@ -36,13 +36,13 @@ class Packages:
             if name in schema["types"] or self.go.is_alias(path, name):
                 continue
             fields = schema["types"][name] = self.type(path, name, schema)
-            # Types without protobuf are found by being used.
+            # Types without protobuf are found through their uses.
             for field in fields:
                 used = field.get("type", field.get("inline"))
                 if used[0].isupper() and "." not in used and used not in BUILTINS.values() and used != "Strings":
                     pending.append(used)
         schema["kinds"] = [self.kind(path, kind, how, schema) for kind, how in kinds]
-        # Of kinds it goes without saying.
+        # Kinds have this anyway.
         schema["typeMeta"] = sorted(schema["typeMeta"] - {kind for kind, _ in kinds})
         return schema
 
@@ -109,7 +109,7 @@ class Packages:
                 field["omitzero"] = go.omit_zero
                 field["keep"] = go.keep
             else:
-                # Types with a hand-written JSON form: protobuf's names are all there is.
+                # Types with a hand-written JSON form have only protobuf's names.
                 field["name"] = proto["name"]
             if proto and proto["name"] != field["name"]:
                 field["protoName"] = proto["name"]
@@ -140,7 +140,7 @@ class Packages:
         elif reference in BUILTINS:
             actual = BUILTINS[reference]
         else:
-            # Protobuf names the wrapper of a string list; Go's resolution has seen through it.
+            # Protobuf names the wrapper of a string list; Go's type is already resolved to the list.
             actual = self.go.resolve_named(*reference)[1]
         wanted = shape if shape in ("list", "map") else None
         if (proto["shape"], actual) != (wanted, element):
@@ -149,7 +149,7 @@ class Packages:
     def add_facts(self, where, field, definition, markers, tags):
         """Required, list types and patch strategies: OpenAPI's word first, Go's where it is silent."""
         where = f"{where}.{field['name']}"
-        # The rule of upstream's OpenAPI generator, for types that it does not publish.
+        # For types that upstream does not publish: the rule of its OpenAPI generator.
         by_go = "required" in markers or (bool(field.get("keep")) and "optional" not in markers)
         properties = definition.get("properties")
         if properties is None:

@@ -2,7 +2,8 @@
 
 from .schema_file import compact
 
-# A change of these is not one of the API: `name` is the key of the comparison, and protobuf's name is nowhere visible.
+# Changes of these are not changes of the API: `name` is the key of the comparison, and the name in protobuf is not
+# visible.
 IGNORED = {"name", "inline", "protoName"}
 
 
@@ -47,7 +48,7 @@ def kinds(shared, previous, current, wanted):
     for package in shared:
         old = {kind["kind"]: kind for kind in previous[package]["kinds"]}
         names = [kind["kind"] for kind in current[package]["kinds"] if wanted(old.get(kind["kind"]), kind)]
-        # A list goes without saying.
+        # A list comes with its item type.
         names = [name for name in names if name[:-len("List")] not in names]
         if names:
             lines.append(f"`{package}`: " + listed(names))

@@ -2,20 +2,20 @@
 
 from .names import maturity
 
-# Resources that an add-on serves, so that neither OpenAPI nor discovery of a plain cluster has them.
+# Resources of an add-on, which are missing in the OpenAPI and the discovery of a plain cluster.
 ADDON_RESOURCES = {
     ("metrics.k8s.io", "NodeMetrics"): {"resource": "nodes", "namespaced": False, "verbs": ["get", "list"]},
     ("metrics.k8s.io", "PodMetrics"): {"resource": "pods", "namespaced": True, "verbs": ["get", "list"]},
 }
 RETIRED_ADDONS = {("metrics.k8s.io", "v1alpha1")}
 
-# Where the kinds of a group that is gone as a whole live now.
+# The present groups of kinds whose former group is gone.
 SUCCESSOR_GROUPS = {"extensions": ["apps", "networking.k8s.io"]}
 
-# Short names of kinds that were gone before Kubernetes' repository had discovery documents.
+# Short names of kinds that were removed before Kubernetes' repository had discovery documents.
 RETIRED_SHORT_NAMES = {"PodSecurityPolicy": ["psp"]}
 
-# Subresources that went away together with their group version, so no successor tells of them.
+# Subresources that were removed with their group version, so no later version has them.
 RETIRED_SUBRESOURCES = {
     ("apps", "v1beta1", "Deployment"): [{"name": "rollback", "kind": "DeploymentRollback", "verbs": ["create"]}],
     ("extensions", "v1beta1", "Deployment"): [{"name": "rollback", "kind": "DeploymentRollback", "verbs": ["create"]}],
@@ -45,7 +45,7 @@ def add_resources(schemas, discovery, openapi):
         served = [kind for kind in kinds if "resource" in kind]
         gone = {kind["kind"] for kind in served if kind.get("retired")}
         for kind in kinds:
-            # Lists go with their items, and the rest of a group version with its resources.
+            # A list is retired with its items, and the other types of a group version with the last of its resources.
             if kind["kind"][:-4] in gone or (served and len(gone) == len(served)):
                 kind["retired"] = True
 
@@ -70,7 +70,7 @@ def find_resource(sources, schema, kind, registered):
                 return facts, True
     if "resource" not in kind:
         return None, False
-    # No version has it any more: the resource is that of an earlier release.
+    # No version has the resource any more: it is taken from an earlier release.
     facts = {key: kind[key] for key in RESOURCE_KEYS if key in kind}
     return {**facts, "shortNames": kind.get("shortNames") or RETIRED_SHORT_NAMES.get(name)}, True
 

@@ -35,7 +35,7 @@ def to_text(schema):
         lines = ["  " + compact({key: kind[key] for key in KIND_KEYS if kind.get(key)}) for kind in schema["kinds"]]
         parts.append(block(' "kinds": [', lines, " ]"))
     text = block("{", parts, "}\n")
-    json.loads(text)    # it is put together by hand
+    json.loads(text)    # this package is written by hand
     return text
 
 

@@ -68,7 +68,7 @@ TEST(HttpServerTest, ReadsChunkedBodiesAndSaysWhenToContinue) {
 TEST(HttpServerTest, TheEndOfAChunkedBodyMayComeInPieces) {
   const HttpServer server({}, echo);
   RawClient client(server);
-  // That it asks for more says that it has looked at what came.
+  // The request for more shows that the server has read the end of the chunks.
   client.say(
       "PUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n"
       "0\r\n");
@@ -211,7 +211,7 @@ TEST_P(ServerVersionTest, AWriterIsHeldBackByItsReader) {
   const Transport transport = client();
   HttpStream stream = transport.open({.url = server.url()});
   const ResponseStream writer = begun.get_future().get();
-  // Nobody reads: sooner or later the queue is full.
+  // The client does not read, so the queue gets full.
   const String piece(std::string(50'000, 'x'));
   std::size_t queued = 0;
   while (queued < 100'000'000 && writer.tryWrite(piece)) queued += piece.size();
@@ -254,10 +254,10 @@ TEST_P(ServerVersionTest, AWaitingWriterIsFreedWhenTheClientGoes) {
   EXPECT_TRUE(late);
 }
 
-// Pieces of all kinds by turns; where it is to wait, it wakes itself from elsewhere.
+// A source that offers pieces of all kinds in turn. When it has to wait, another thread wakes it.
 TEST_P(ServerVersionTest, ASourceIsAskedForMoreUntilItsEnd) {
   for (const int threads : {1, 2}) {
-    std::vector<std::future<void>> wakers;  // touched by the source, and after its end
+    std::vector<std::future<void>> wakers;  // changed by the source; read when it has ended
     std::promise<BodyHandle> handle;
     const std::shared_future<BodyHandle> begun = handle.get_future().share();
     int count = 0;

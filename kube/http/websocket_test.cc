@@ -22,7 +22,7 @@ using detail::ServerWebSocket;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// Writes down what comes.
+// Records the messages.
 class SocketRecorder final : public WebSocketListener {
  public:
   std::size_t onData(std::string_view piece, bool, bool last) override {
@@ -69,7 +69,7 @@ class SocketRecorder final : public WebSocketListener {
   std::atomic<bool> holding_ = false;
 };
 
-// A server that takes every request for a WebSocket, and hands it to the test.
+// A server that accepts every WebSocket, and hands it to the test.
 class WebSocketTest : public ::testing::Test {
  protected:
   using Answer = std::function<void(const std::shared_ptr<ServerWebSocket>&)>;
@@ -92,7 +92,7 @@ class WebSocketTest : public ::testing::Test {
       })};
 };
 
-// Says everything back.
+// Sends every message back.
 void echoMessages(const std::shared_ptr<ServerWebSocket>& socket) {
   socket->start({.onData = [socket](std::string_view piece, bool, bool) { socket->sendNow(piece); },
                  .onClosed = [] {}});
@@ -186,7 +186,7 @@ TEST_F(WebSocketTest, WhoDoesNotTakeMakesTheServerWait) {
 }
 
 TEST_F(WebSocketTest, PingsKeepItAlive) {
-  // A client's ping that is answered resets the clock: silence for many times the limit is nothing.
+  // An answered ping restarts the timeout, so a long silence of the application does no harm.
   const WebSocket socket =
       open(echoMessages, {}, {.pingAfter = 5ms, .pingTimeout = std::chrono::seconds{30}});
   const auto before = transport_->stats().bytesReceived;

@@ -83,7 +83,7 @@ if(HOW STREQUAL "subproject")
     run("${CMAKE_COMMAND}" --build "${work}/${way}")
     run("${work}/${way}/shop")
     run("${work}/${way}/shop-test")
-    # Of kubexx' programs, only the command line was built, which generates code.
+    # The command line, which generates code, is the only program of kubexx that was built.
     file(GLOB_RECURSE programs "${work}/${way}/*/kubexx" "${work}/${way}/*/kubexx-*" "${work}/${way}/*/network-*")
     list(FILTER programs EXCLUDE REGEX "\\.dir|/batches/|\\.(cmake|txt|o)$")
     list(LENGTH programs count)

@@ -1,4 +1,4 @@
-// Compression, for tests of what undoes it.
+// Compresses text, for tests of decompression.
 #pragma once
 
 #include <zlib.h>

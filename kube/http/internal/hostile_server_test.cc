@@ -1,5 +1,5 @@
-// Servers that mean harm: what they can take is bounded, and nothing is tried again that would only
-// do the same.
+// Hostile servers: the memory and time that they can cost is bounded, and a request that would fail
+// again is not repeated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ std::optional<TransportError> caughtFrom(const Transport& transport, HttpRequest
   return std::nullopt;
 }
 
-// A server that says `begin`, and then `more` until the client has enough; but not for ever.
+// A server that sends `begin` and then `more`, until the client gives up or a limit is reached.
 struct Endless {
   std::string begin, more;
 };
@@ -127,7 +127,7 @@ TEST(HostileServerTest, WhatWouldFailAgainSaysSo) {
     EXPECT_TRUE(failure(answer).permanent()) << answer;
     EXPECT_TRUE(failure(answer).requestSent()) << answer;
   }
-  // These may be the fault of the moment.
+  // These errors may be temporary.
   for (const std::string& answer : {std::string(), ok, ok + "Content-Length: 5\r\n\r\nhell"}) {
     EXPECT_FALSE(failure(answer).permanent()) << answer;
   }
@@ -144,7 +144,7 @@ TEST(HostileServerTest, OfWhatIsUsefulAsAWholeNothingIsReadAfterAFailure) {
   HttpStream other = transport.open({.url = server.url(), .timeout = 100ms});
   EXPECT_EQ(other.read(), "the beginning");
   EXPECT_THROW(other.read(), TimeoutError);
-  // By now the time of the first one is over as well.
+  // By now the first call has timed out as well.
   EXPECT_EQ(whole.wireBytes(), std::string_view("the beginning").size());
   EXPECT_THROW(whole.read(), TimeoutError);
 }
@@ -175,10 +175,10 @@ std::string streamsAllowed(char streams) {
   return http2Frame(4, 0, 0, std::string("\0\3\0\0\0", 5) + streams);
 }
 
-// Answers 200 to the next request, and says on which stream; 0 when the client is gone.
+// Answers the next request with 200. Returns its stream, or 0 when the client is gone.
 int answerNext(RawConnection& connection) {
   const int stream = nextRequest(connection);
-  // The status is the whole of the head, and the head is all.
+  // A head with only a status, and no body.
   if (stream != 0) connection.write(http2Frame(1, 5, static_cast<char>(stream), "\x88"));
   return stream;
 }
@@ -198,7 +198,7 @@ TEST(HostileServerTest, AServerThatAllowsNoStreamsIsWaitedFor) {
   const Transport transport({.tls = {.caData = ca().certPem()}});
   const std::string url = "https://" + server.address();
   EXPECT_EQ(transport.send({.url = url}).status, 200);
-  // That it may not is known at the latest when a call in vain has timed out.
+  // After this timeout, the client knows that the server allows no streams.
   EXPECT_THROW(transport.send({.url = url, .timeout = 50ms}), TimeoutError);
   std::vector<std::future<HttpResponse>> calls;
   for (int i = 0; i < 5; ++i) {
@@ -219,7 +219,7 @@ TEST(HostileServerTest, AServerThatHangsUpBeforeItTakesARequestIsGivenUp) {
   });
   const Transport transport({.tls = {.caData = ca().certPem()}});
   const HttpRequest request{.method = "POST", .url = "https://" + server.address(), .timeout = 60s};
-  caughtFrom(transport, request);  // on good faith
+  caughtFrom(transport, request);  // the first call is tried
   const auto failure = caughtFrom(transport, request);
   ASSERT_TRUE(failure);
   EXPECT_THAT(failure->what(), HasSubstr("the server takes no requests"));

@@ -1,6 +1,6 @@
-// Answers of HTTP/1.1 under arbitrary bytes, in pieces of any size: the same comes out as when they
-// come at once, but for what is too long, which is found sooner in pieces. The first byte says to
-// what it is an answer, the second how large the pieces are.
+// Decodes arbitrary bytes as HTTP/1.1 answers, in pieces of any size. The result is the same as for
+// one piece, except that input that is too long is detected sooner in pieces. The first byte
+// selects the request, the second the size of the pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ class Recorder final : public Http1Answer::Sink {
     check(!headSeen);
     headSeen = true;
     check(head.status >= 101 && head.body.empty());
-    // All of it came in the head.
+    // The whole answer is in the head.
     std::size_t size = 0;
     for (const HttpHeader& header : head.headers) size += header.name.size() + header.value.size();
     check(size <= kMaxHeader);
@@ -60,7 +60,7 @@ Outcome run(std::string_view bytes, Http1Answer::Expected expected, std::size_t 
   reader.expect(expected);
   Outcome outcome;
   while (outcome.state == Http1Answer::State::Reading && !bytes.empty()) {
-    // A copy of its own, so that reading past its end is seen.
+    // A copy, so that the sanitizer detects reads past its end.
     const std::string some(bytes.substr(0, piece));
     bytes.remove_prefix(some.size());
     outcome.state = reader.feed(some);

@@ -1,4 +1,4 @@
-// A server that does to its clients what a test tells it to, byte by byte.
+// A server that sends and receives exactly the bytes of a test's script.
 #pragma once
 
 #include <arpa/inet.h>
@@ -78,14 +78,14 @@ class RawConnection {
     return shaken;
   }
 
-  // Some bytes; "" at the end.
+  // Reads some bytes; "" at the end.
   std::string readSome() {
     char buffer[16384];
     const long count = tls_ != nullptr ? SSL_read(tls_, buffer, sizeof buffer)
                                        : ::recv(fd_, buffer, sizeof buffer, 0);
     return count > 0 ? std::string(buffer, static_cast<std::size_t>(count)) : "";
   }
-  // Everything up to and with `end`, or what came before the connection closed.
+  // Reads up to and including `end`, or until the connection closes.
   std::string readUntil(std::string_view end) {
     std::string text = std::exchange(rest_, {});
     for (;;) {
@@ -115,7 +115,7 @@ class RawConnection {
     while (!readSome().empty()) {
     }
   }
-  // Says whether all of it could be written.
+  // Returns whether all of the text could be written.
   bool write(std::string_view text) {
     while (!text.empty()) {
       const long count = tls_ != nullptr
@@ -205,7 +205,7 @@ class RawServer {
   std::thread thread_;
 };
 
-// Something that a server's thread writes and the test reads.
+// A value that a server's thread writes and the test reads.
 template <class T>
 class Guarded {
  public:

@@ -28,7 +28,7 @@ using testing::Begun;
 using ::testing::HasSubstr;
 using testing::TestLoop;
 
-// A server that answers when the test says so.
+// A server that holds its answers back until the test releases them.
 class AwaitedTest : public ::testing::TestWithParam<int> {
  protected:
   AwaitedTest() {
@@ -52,7 +52,7 @@ class AwaitedTest : public ::testing::TestWithParam<int> {
   HttpRequest request(const char* path) const {
     return {.method = "POST", .url = server_->url() + path};
   }
-  /// Waits for so many requests without an answer.
+  /// Waits until `count` requests are held back.
   std::vector<Responder> held(std::size_t count) {
     std::unique_lock lock(heldMutex_);
     heldChanged_.wait(lock, [&] { return held_.size() >= count; });
@@ -197,7 +197,8 @@ Task<std::optional<std::string_view>> readOnce(HttpStream& stream) {
   co_return co_await stream.readAsync();
 }
 
-// The winner of whenAny() is used after the others were stopped, and with them its own tree.
+// whenAny() stops the other tasks and the tree that opened the stream; the stream is used after
+// that.
 TEST_P(AwaitedTest, AStreamOutlivesTheTreeThatHasOpenedIt) {
   FakeClock clock;
   using Result = std::variant<HttpStream, bool>;

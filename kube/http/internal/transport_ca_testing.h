@@ -1,4 +1,4 @@
-// One CA for all tests of transports: making one takes as long as many of them.
+// One CA for all tests of transports: creating a CA takes longer than many of these tests.
 #pragma once
 
 #include "kube/testing/test_ca.h"

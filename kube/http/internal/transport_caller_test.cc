@@ -34,7 +34,8 @@ struct Listener : HttpReceiver {
 
 class TransportCallerTest : public ::testing::TestWithParam<int> {
  protected:
-  // "/" is answered at once, "/wait" when the test says so, "/stream" by a stream of the test's.
+  // The server answers "/" at once, "/wait" when the test does, "/stream" with a stream of the
+  // test.
   TransportCallerTest()
       : server({.tls = ServerTls{ca().server({"127.0.0.1"})}},
                [this](const ServerRequest& request, Responder responder) {
@@ -150,7 +151,7 @@ TEST_P(TransportCallerTest, OthersOnTheConnectionGetWhatIsTheirs) {
   EXPECT_EQ(get("/"), "ok");
   responder.send({.body = "late"});
   EXPECT_EQ(call.get(), "late");
-  // And when the caller has left.
+  // The stream still works when the caller has left.
   ASSERT_TRUE(writer.write("four"));
   EXPECT_EQ(stream.read(), "four");
   writer.close();
@@ -183,15 +184,16 @@ TEST_P(TransportCallerTest, ACallbackCannotWaitWhoeverCallsIt) {
   EXPECT_EQ(call.get(), "late");
 }
 
-// An idle connection that a caller has given back is left alone for a while (see Connection).
+// After a caller has given an idle connection back, the loop does not poll it for a while (see
+// Connection).
 TEST_P(TransportCallerTest, AServerThatHangsUpBetweenCallsIsNoticed) {
   EXPECT_EQ(get("/"), "ok");
   server.stop();
   while (transport.stats().connectionsOpen > 0) std::this_thread::yield();
 }
 
-// Nor does the loop look after a stream whose reader comes back again and again: but when the
-// reader stays away, it does, and at once if there are others.
+// While a reader returns often, the loop does not poll its stream. When the reader stays away, the
+// loop polls it again: after a while, or at once if the connection has other streams.
 TEST_P(TransportCallerTest, AStreamThatWasReadOftenIsLookedAfterWhenItsReaderStaysAway) {
   HttpStream stream = transport.open({.url = server.url() + "/stream"});
   const ResponseStream writer = streaming.get_future().get();
@@ -217,8 +219,8 @@ TEST_P(TransportCallerTest, AStreamThatWasReadOftenIsLookedAfterWhenItsReaderSta
   while (transport.stats().connectionsOpen > 0) std::this_thread::yield();
 }
 
-// A stream whose pieces come thick and fast, read by a thread that then rests for longer than the
-// test may take.
+// A stream with pieces in quick succession. Its reader then batches them, with a pause that is
+// longer than the test.
 class TransportGatherTest : public TransportCallerTest {
  protected:
   TransportGatherTest()
@@ -236,7 +238,7 @@ class TransportGatherTest : public TransportCallerTest {
       }
     });
     writer.emplace(streaming.get_future().get());
-    // While the I/O thread reads, which it does if the reader is slow, pieces come at once.
+    // The I/O thread reads while the reader is slow; then pieces arrive at once.
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     bool rests = false;
     while (!rests && std::chrono::steady_clock::now() < deadline) rests = !send(100ms);
@@ -245,7 +247,7 @@ class TransportGatherTest : public TransportCallerTest {
   ~TransportGatherTest() override { stop.request_stop(); }
 
   std::string get() const { return patient.send({.url = server.url() + "/"}).body; }
-  // Says whether it is read within that time.
+  // Writes one piece. Returns whether it is read within that time.
   bool send(std::chrono::milliseconds time) {
     EXPECT_TRUE(writer->write("x"));
     ++written;
@@ -297,7 +299,7 @@ TEST_P(TransportCallerTest, ACallThatNobodyWaitsForFollowsOneThatSomebodyDid) {
   EXPECT_EQ(stream.read(), std::nullopt);
 }
 
-// Keeps the I/O thread in a callback until it is let go.
+// Blocks the I/O thread in a callback until `letGo` is set.
 struct Blocker : Listener {
   void onHeaders(HttpResponse) override {
     blocked.set_value();
@@ -328,7 +330,8 @@ TEST_P(TransportCallerTest, AReaderThatFindsTheIoThreadBusyIsNotForgotten) {
       return stream.read().has_value();
     });
     while (!reads) std::this_thread::yield();
-    for (int i = 0; i < 100; ++i) std::this_thread::yield();  // most likely it has tried by now
+    for (int i = 0; i < 100; ++i)
+      std::this_thread::yield();  // most likely the reader has tried by now
     const auto begun = std::chrono::steady_clock::now();
     blocker->letGo.set_value();
     ASSERT_TRUE(writer.write("now"));
@@ -336,7 +339,8 @@ TEST_P(TransportCallerTest, AReaderThatFindsTheIoThreadBusyIsNotForgotten) {
     if (std::chrono::steady_clock::now() - begun > 80ms) ++late;
     EXPECT_EQ(blocker->done.get_future().get(), nullptr);
   }
-  // Each would take as long as a connection is left alone, 100 ms; on a busy machine, some may.
+  // A connection is reserved for 100 ms, which would delay every round. On a busy machine, some
+  // rounds may be late.
   EXPECT_LT(late, kRounds / 2);
 }
 

@@ -1,4 +1,4 @@
-// Servers that misbehave: every call ends, in an error that says what happened.
+// Servers that misbehave: every call ends with an error that tells the cause.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ Transport trusting(TransportOptions options = {}) {
   return Transport(std::move(options));
 }
 
-// The error of a GET to a server that, to any request, says this and closes.
+// The error of a GET to a server that sends `answer` to any request and closes the connection.
 std::string errorOf(std::string_view answer, TransportOptions options = {}) {
   RawServer server([&](RawConnection& connection, int) {
     connection.readHead();
@@ -211,7 +211,7 @@ TEST(TransportFaultTest, SaysThatALostRequestMayHaveBeenSent) {
   EXPECT_EQ(transport.stats().retries, 0u);
 }
 
-// Answers the first request on each connection and hangs up on the second.
+// Answers the first request on each connection, and closes the connection at the second.
 void answerOnce(RawConnection& connection, int number) {
   connection.readHead();
   const std::string body = "connection " + std::to_string(number);
@@ -292,7 +292,7 @@ TEST(TransportFaultTest, APeerThatAnswersPingsLives) {
                           [&](ServerRequest, Responder responder) { kept = responder; });
   const Transport transport = trusting({.pingAfter = 1ms, .pingTimeout = 10s});
   EXPECT_THROW(transport.send({.url = server.url(), .timeout = 100ms}), TimeoutError);
-  EXPECT_GT(transport.stats().bytesReceived, 10u * 17);  // a good many answers to pings
+  EXPECT_GT(transport.stats().bytesReceived, 10u * 17);  // more than ten answers to pings
 }
 
 TEST(TransportFaultTest, RefusedStreamsAreSentAgain) {
@@ -352,7 +352,7 @@ TEST(TransportFaultTest, CallsGoOnWhileServersDrain) {
   for (int i = 1; i <= 20; ++i) {
     const TransportStats before = transport.stats();
     server.drain();
-    // Each call may be turned away once.
+    // The server may refuse each call once.
     while (transport.stats().connectionsMade == before.connectionsMade ||
            transport.stats().requests < before.requests + 50) {
       std::this_thread::yield();

@@ -1,5 +1,5 @@
-// Peers that are gone without a word, in a network of the test's own. Needs root and most of a
-// minute: runs when KUBEXX_SLOW_TESTS is set.
+// Peers that vanish without closing their connections, in a network namespace of the test. Needs
+// root and most of a minute, so it runs only if KUBEXX_SLOW_TESTS is set.
 #include <gtest/gtest.h>
 #include <net/if.h>
 #include <sched.h>
@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// The loopback device of this thread's network. When it is down, packets vanish.
+// Switches the loopback device of this thread's network. When it is down, packets are lost.
 bool setLoopback(bool up) {
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
   ifreq request{};
@@ -39,8 +39,8 @@ bool setLoopback(bool up) {
   return done;
 }
 
-// How long it takes each of these to fail once the network is gone: a stream that is read, a
-// request on a connection that was idle.
+// The time until these fail when the network is down: a stream that is read, and a request on an
+// idle connection.
 struct Times {
   std::chrono::duration<double> stream{}, request{};
 };
@@ -77,7 +77,7 @@ TEST_P(TransportLivenessTest, ASilentPeerIsGivenUpWithin45Seconds) {
   if (geteuid() != 0) GTEST_SKIP() << "only root may have a network of its own";
   Times times;
   std::string skip;
-  // A network belongs to a thread, and to those that it starts.
+  // A network namespace belongs to a thread and to the threads that it starts.
   std::thread([&] {
     if (unshare(CLONE_NEWNET) != 0 || !setLoopback(true)) {
       skip = "cannot make a network";

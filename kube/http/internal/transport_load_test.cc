@@ -1,4 +1,4 @@
-// Many calls, many transports: nothing is lost, nothing is left behind.
+// Many calls and many transports: no call is lost, and no connection is left over.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ std::size_t entries(const char* folder) {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-// Watches that stay open, and GETs besides.
+// Makes GETs while watches stay open.
 void watchAndGet(std::uint32_t maxStreams, int watches, int gets, std::size_t maxConnections) {
   std::mutex mutex;
   std::vector<ResponseStream> writers;

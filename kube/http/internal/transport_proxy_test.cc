@@ -54,7 +54,7 @@ class TransportProxyTest : public ::testing::Test {
                   responder.send({.body = "through " + request.target});
                 }) {}
 
-  // By a name that only the proxy can resolve.
+  // A URL whose host only the proxy can resolve.
   std::string url() const {
     return "https://apiserver.test:" + std::to_string(server_.port()) + "/x";
   }
@@ -82,7 +82,7 @@ TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpProxyByConnect) {
   EXPECT_EQ(proxy.accepted(), 1);
 }
 
-// Says back what it hears; one piece.
+// Passes the first piece of data to the test.
 class Heard final : public WebSocketListener {
  public:
   std::size_t onData(std::string_view piece, bool, bool) override {
@@ -132,7 +132,8 @@ TEST_F(TransportProxyTest, HttpsGoesThroughAnHttpsProxyByTlsInTls) {
     if (!connection.acceptTls(own.certPem, own.keyPem, "http/1.1")) return;
     connection.readHead();
     connection.write("HTTP/1.1 200 OK\r\n\r\n");
-    // Only one direction at a time, since a TLS session serves one thread: enough for HTTP/1.1.
+    // Carries one direction at a time, since only one thread may use a TLS session. That is enough
+    // for HTTP/1.1.
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -214,7 +215,7 @@ TEST_F(TransportProxyTest, GoesThroughSocks5) {
   for (const char* scheme : {"socks5://", "socks5h://"}) {
     EXPECT_EQ(through(scheme + proxy.address()).send({.url = url()}).body, "through /x");
     EXPECT_EQ(greeting.get(), std::string_view("\5\1\0", 3));
-    // The name, for the proxy to look up.
+    // The proxy gets the name, and looks it up.
     EXPECT_EQ(target.get().substr(0, 19), std::string("\5\1\0\3\xe", 5) + "apiserver.test");
     EXPECT_EQ(target.get().substr(19), std::string({static_cast<char>(server_.port() >> 8),
                                                     static_cast<char>(server_.port() & 0xff)}));

@@ -154,7 +154,7 @@ TEST_P(TransportTest, AStreamGivesEachPieceWhenItComes) {
   EXPECT_EQ(stream.httpVersion(), GetParam());
   std::optional<ResponseStream> writer = begun.get_future().get();
   for (const std::string event : {"first\n", "second\n", "third\n"}) {
-    writer->write(event);  // nothing but reading it lets the next one be written
+    writer->write(event);  // the test writes the next event when this one was read
     EXPECT_EQ(stream.read(), event);
   }
   writer.reset();
@@ -215,7 +215,7 @@ TEST_P(TransportTest, AnAbortedBodyIsAnErrorAfterWhatCame) {
   EXPECT_THAT(thrown<TransportError>([&] { stream.read(); }), HasSubstr("at an earlier read"));
 }
 
-// A server that writes as fast as it may, and counts what it could write.
+// A server that writes as fast as it can, and counts the bytes that it has written.
 struct Flood {
   explicit Flood(std::size_t bytes) : total(bytes) {}
 
@@ -243,13 +243,13 @@ TEST_P(TransportTest, ASlowReaderSlowsTheSender) {
   });
   const Transport transport = make();
   HttpStream stream = transport.open({.url = server->url() + "/flood"});
-  // Gives the server all the time it could want.
+  // Gives the server time to write as much as it can.
   for (int i = 0; i < 200; ++i) transport.send({.url = server->url()});
-  // The buffer of a stream, the server's queue, and the kernel's buffers.
+  // The sum of the stream's buffer, the server's queue and the kernel's buffers.
   constexpr std::size_t bound = 24 << 20;
   std::size_t read = 0;
   while (const auto chunk = stream.read()) {
-    ASSERT_LT(flood.written, read + bound);  // what is read may not be counted as written yet
+    ASSERT_LT(flood.written, read + bound);  // bytes may be read before the server counts them
     read += chunk->size();
   }
   EXPECT_EQ(read, flood.total);
@@ -330,11 +330,11 @@ TEST_P(TransportTest, ACompressedStreamIsDecodedNoFasterThanItIsRead) {
     responder.send({.headers = {{"Content-Encoding", "gzip"}}, .body = packed});
   });
   HttpStream stream = make({.streamBuffer = 256 << 10}).open({.url = server->url()});
-  // The transport is gone, and the call with it: what can still be read is what it had decoded.
+  // The transport is gone, and with it the call: only bytes that it had decoded can still be read.
   std::size_t read = 0;
   EXPECT_THROW(while (const auto chunk = stream.read()) read += chunk->size(), CanceledError);
   EXPECT_LE(read, std::size_t{512 << 10});
-  // And with a reader, everything comes.
+  // With a reader, the whole answer arrives.
   const Transport transport = make({.streamBuffer = 256 << 10});
   HttpStream whole = transport.open({.url = server->url()});
   read = 0;
@@ -548,7 +548,7 @@ TEST_P(TransportTest, ACallbackCannotWaitForAnotherCall) {
   transport.start({.url = server->url()}, waiter);
   const std::exception_ptr error = waiter->done.get_future().get();
   EXPECT_THAT(thrown<Error>([&] { std::rethrow_exception(error); }), HasSubstr("must not wait"));
-  waiter->transport.reset();  // here, and not wherever the receiver is let go
+  waiter->transport.reset();  // on this thread, not on the one that drops the receiver
 }
 
 TEST_P(TransportTest, TheLastHandleMayBeDroppedWithinACallback) {
@@ -568,7 +568,7 @@ TEST_P(TransportTest, TheLastHandleMayBeDroppedWithinACallback) {
     holder->transport = transport;
     transport.start({.url = server->url()}, holder);
   }
-  done.wait();  // the answer or its cancellation: what counts is that nothing hangs or crashes
+  done.wait();  // either result is right, as long as nothing hangs or crashes
 }
 
 // --- Redirects.
@@ -678,7 +678,7 @@ TEST_P(TransportTest, SocketsAreWatchedOverByTheKernel) {
     };
     EXPECT_EQ(option(IPPROTO_TCP, TCP_NODELAY), 1);
     EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
-    // Silence is noticed in the first of these and given up on in the last: within 45 s.
+    // A silent peer is probed after the first time and given up after the last, so within 45 s.
     EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPIDLE), 15);
     EXPECT_EQ(option(IPPROTO_TCP, TCP_KEEPINTVL), 5);
     EXPECT_EQ(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 30'000);

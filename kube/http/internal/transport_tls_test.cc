@@ -1,4 +1,4 @@
-// Whom the transport trusts, and whom it says it is.
+// Certificates: the servers that the transport trusts, and its own identity.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Answers with the name of the client.
+// A server that answers with the name of the client.
 HttpServer serverAs(const std::vector<std::string>& names, bool requireClient = false) {
   return HttpServer(
       {.tls = ServerTls{ca().server(names), ca().certPem(), requireClient}},
@@ -54,7 +54,7 @@ class TlsFilesTest : public ::testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string write(const std::string& name, const std::string& text) const {
-    // As Kubernetes does it: a new file in the place of the old.
+    // Replaces the file by a new one, as Kubernetes does.
     std::ofstream(path(name + ".new")) << text;
     std::filesystem::rename(path(name + ".new"), path(name));
     return path(name);
@@ -88,8 +88,8 @@ TEST(TransportTlsTest, TheNameHasToBeRight) {
   EXPECT_THAT(failureOf(trusting, server.url()), HasSubstr("IP address mismatch"));
   EXPECT_THAT(failureOf(trusting, "https://localhost:" + std::to_string(server.port())),
               HasSubstr("hostname mismatch"));
-  // The common name counts for nothing: kubernetes.default.svc is an alternative name here, this is
-  // not.
+  // The common name has no effect: kubernetes.default.svc is an alternative name of this
+  // certificate, the common name is not.
   const auto named = [&](const std::string& name) {
     TlsConfig tls = trusting;
     tls.serverName = name;
@@ -211,7 +211,7 @@ TEST_F(TlsFilesTest, AChangedCertificateIsUsedFromTheNextRequestOn) {
     EXPECT_EQ(transport.send({.url = server.url()}).body, "jane");
     EXPECT_EQ(transport.send({.url = server.url()}).body, "jane");
     EXPECT_EQ(transport.stats().connectionsMade, 1u);
-    // Half-way through the change, the old pair serves on.
+    // In the middle of the change, the transport still uses the old pair.
     setLogLevel(LogLevel::Off);
     write("tls.crt", john.certPem);
     EXPECT_EQ(transport.send({.url = server.url()}).body, "jane");
@@ -219,7 +219,7 @@ TEST_F(TlsFilesTest, AChangedCertificateIsUsedFromTheNextRequestOn) {
     write("tls.key", john.keyPem);
     EXPECT_EQ(transport.send({.url = server.url()}).body, "john");
     EXPECT_EQ(transport.stats().connectionsMade, 2u);
-    // A file that is written again with what it had changes nothing.
+    // Writing a file again with the same content changes nothing.
     write("tls.key", john.keyPem);
     EXPECT_EQ(transport.send({.url = server.url()}).body, "john");
     EXPECT_EQ(transport.stats().connectionsMade, 2u);

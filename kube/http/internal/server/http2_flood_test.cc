@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 class Http2FloodTest : public ::testing::Test {
  protected:
-  // Length, type, flags and stream, and so much of nothing.
+  // A frame: length, type, flags, stream, and `size` zero bytes.
   static std::string frame(unsigned size, int type, int flags, unsigned stream) {
     std::string text;
     for (const int shift : {16, 8, 0}) text += static_cast<char>(size >> shift & 0xff);
@@ -30,7 +30,7 @@ class Http2FloodTest : public ::testing::Test {
     for (const int shift : {24, 16, 8, 0}) text += static_cast<char>(stream >> shift & 0xff);
     return text + std::string(size, '\0');
   }
-  // A request of which a body is still to come.
+  // A request whose body has not been sent.
   static std::string openPost(unsigned stream) {
     const std::string fields =
         "\x83\x84\x86\x41\x01"
@@ -59,7 +59,7 @@ class Http2FloodTest : public ::testing::Test {
     }
   }
 
-  // False once the server has gone.
+  // Returns false once the server has closed the connection.
   bool say(std::string_view text) {
     while (!text.empty()) {
       const ssize_t count = send(client_, text.data(), text.size(), MSG_NOSIGNAL);
@@ -138,7 +138,7 @@ TEST_F(Http2FloodTest, IsWhatClientsUsuallySayNone) {
 
 TEST_F(Http2FloodTest, ARequestThatTakesTooLongIsRefusedAndStreamsGoOn) {
   std::string get = openPost(1);
-  get[4] = 5;  // it ends with its head
+  get[4] = 5;  // the stream ends with the head
   get[9] = '\x82';
   EXPECT_TRUE(say(get));
   ASSERT_EQ(streams_.size(), 1u);

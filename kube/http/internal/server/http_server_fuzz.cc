@@ -1,8 +1,8 @@
-// Arbitrary bytes into the sessions of the HTTP server, HTTP/1.1 and HTTP/2, in pieces of any size:
-// nothing crashes, no request is larger than the limits, trailers and chunk extensions included,
-// what is held is given back, and a session ends when its client has gone. The first byte picks the
-// protocol (bit 0), whether a client's preface and settings go ahead (bit 1), whether the head of a
-// request with chunks does (bit 2), and the size of the pieces.
+// Feeds arbitrary bytes to sessions of the HTTP server, HTTP/1.1 and HTTP/2, in pieces of any size.
+// Nothing crashes, no request exceeds the limits (with its trailers and chunk extensions), all
+// memory is returned, and a session ends when its client has gone. The first byte selects the
+// protocol (bit 0), whether a client's preface and settings come first (bit 1), whether the head of
+// a request with chunks does (bit 2), and the size of the pieces.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,7 +53,7 @@ class Client {
   explicit Client(int fd) : fd_(fd) {}
   ~Client() { close(fd_); }
 
-  // As much as goes.
+  // Sends as much as the socket takes.
   std::size_t say(std::string_view text) const {
     const ssize_t count = send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return count > 0 ? static_cast<std::size_t>(count) : 0;
@@ -108,7 +108,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     client.hear();
   }
   client.leave();
-  // Only this client, which has left, remains to wait for.
+  // The session of this client is the only one left, and has to end.
   for (int turns = 0;; ++turns) {
     if (turns == 10'000) std::abort();
     io.restart();

@@ -88,7 +88,7 @@ TEST_P(EndlessRequestTest, IsRefusedAndClosed) {
   EXPECT_EQ(server.stats().requests, 0u);
 }
 
-// Beast takes a header that is whole when it comes.
+// Beast does not apply its limit to a header that arrives in one piece.
 TEST(HttpServerLimitsTest, HeadersThatComeOneByOneAreCountedTogether) {
   const HttpServer server({.maxHeaderBytes = 1000}, sayOk);
   RawClient client(server);
@@ -198,7 +198,7 @@ TEST(HttpServerLimitsTest, AStreamHasAllTheTimeItWants) {
   RawClient client(server);
   client.say(kGet).hear("\r\n\r\n");
   const ResponseStream stream = begun.get_future().get();
-  RawClient(server).hearAll();  // which takes longer than that
+  RawClient(server).hearAll();  // lasts longer than the limit
   RawClient(server).hearAll();
   EXPECT_TRUE(stream.write("still here"));
   EXPECT_THAT(client.hear("here"), HasSubstr("still here"));
@@ -331,7 +331,7 @@ TEST(HttpServerLimitsTest, WithoutDescriptorsItTriesAgainAfterAMoment) {
     {
       const NoDescriptors none;
       ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-      // One that is idle gives its descriptor.
+      // The server closes an idle connection to free its descriptor.
       send(fd, kGet.data(), kGet.size(), MSG_NOSIGNAL);
       char answer[64];
       EXPECT_GT(recv(fd, answer, sizeof answer, 0), 0);
@@ -376,7 +376,7 @@ TEST(HttpServerLimitsTest, NoMoreRequestsAreReadWhileAnswersAreNotTaken) {
   const RawClient client(server);
   const std::size_t said = client.repeat(kGet, kPlenty);
   EXPECT_LT(said, kPlenty);
-  // As many as the buffers of the two sockets hold, and not more.
+  // No more requests than fit into the buffers of the two sockets.
   EXPECT_LT(server.stats().requests, 3000u);
 }
 
@@ -399,7 +399,7 @@ TEST(HttpServerLimitsTest, AnswersThatAreNotTakenAreBoundedTogether) {
   EXPECT_GT(many.back().hearAll().size(), kBody - 1000) << "the latest is spared";
 }
 
-// --- Who may send much.
+// --- Clients that may send large requests.
 
 class ServerScreenTest : public ::testing::TestWithParam<int> {
  protected:
@@ -451,7 +451,7 @@ TEST(HttpServerLimitsTest, ProgramsThatAreStartedInheritNoDescriptor) {
   int checked = 0;
   for (const int fd : openDescriptors()) {
     const int flags = fcntl(fd, F_GETFD);
-    if (before.contains(fd) || flags < 0) continue;  // the latter: of the look itself
+    if (before.contains(fd) || flags < 0) continue;  // the latter: opened for the listing itself
     EXPECT_NE(flags & FD_CLOEXEC, 0)
         << std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
     ++checked;

@@ -1,4 +1,4 @@
-// A client that says exactly what it is told to, and no more.
+// A client that sends exactly the bytes that a test gives it.
 #pragma once
 
 #include <fcntl.h>
@@ -47,8 +47,8 @@ class RawClient {
     }
     return *this;
   }
-  // Says the same again and again, until the server does not listen any more: it has closed, or has
-  // not read for a while, or all of `most` bytes are gone. Says how many went.
+  // Sends the text repeatedly until the server closes the connection or stops reading, or `most`
+  // bytes were sent. Returns the number of bytes sent.
   std::size_t repeat(std::string_view text, std::size_t most, int patienceMillis = 500) const {
     timeval patience{.tv_sec = patienceMillis / 1000, .tv_usec = patienceMillis % 1000 * 1000};
     setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);

@@ -25,7 +25,7 @@ inline RawServer http2Server(RawServer::Script script) {
   });
 }
 
-// The stream of the next request; 0 when the client is gone.
+// Reads the next request. Returns its stream, or 0 when the client is gone.
 inline int nextRequest(RawConnection& connection) {
   for (;;) {
     const std::string head = connection.readExactly(9);

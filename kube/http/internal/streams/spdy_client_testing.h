@@ -18,7 +18,7 @@ class SpdyPeer {
   struct Frame {
     std::uint16_t type = 0;  // 0: data
     std::uint8_t flags = 0;
-    std::uint32_t stream = 0;  // or what the first number is
+    std::uint32_t stream = 0;  // or the first number of another frame
     std::uint32_t status = 0;  // of a reset
     std::string body = {};
   };
@@ -79,7 +79,7 @@ class SpdyPeer {
     return control(9, number(stream) + number(1000));
   }
 
-  // --- What the server says.
+  // --- The frames of the server.
   void hear(std::string_view bytes) { heard_.append(bytes); }
   bool has() const { return heard_.size() >= 8 && heard_.size() >= 8 + length(); }
   Frame next() {

@@ -1,6 +1,6 @@
-// Arbitrary bytes as SPDY, at either side of it and in pieces of any size: nothing crashes, and
-// what happens does not depend on the pieces. The first byte picks the side, the second the size of
-// the pieces.
+// Decodes arbitrary bytes as SPDY, on the client's or the server's side, in pieces of any size.
+// Nothing crashes, and the events do not depend on the pieces. The first byte selects the side, the
+// second the size of the pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ using namespace kube::detail;
 class Recorder final : public SpdyConnection {
  public:
   using SpdyConnection::SpdyConnection;
-  std::string events;  // all but where data was cut
+  std::string events;  // without the borders of pieces of data
 
  private:
   void opened(std::uint32_t stream, const SpdyHeaderList& headers, bool last) override {
@@ -39,7 +39,7 @@ class Recorder final : public SpdyConnection {
   }
   void writeNow(std::string_view bytes) override { events += bytes; }
 
-  std::uint32_t stream_ = 0;  // of the last data
+  std::uint32_t stream_ = 0;  // the stream of the last data
 };
 
 std::string outcome(std::string_view bytes, std::size_t size, SpdyConnection::Side side) {

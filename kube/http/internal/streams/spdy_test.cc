@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Writes down what happens.
+// Records all events.
 class SpdyRecorder final : public SpdyConnection {
  public:
   explicit SpdyRecorder(Side side = Side::Server) : SpdyConnection(side) {}
@@ -65,10 +65,10 @@ TEST(SpdyHeaders, WhatIsNoBlockIsRefused) {
   SpdyPeer client;
   std::string whole = client.pack({{"a", "b"}});
   EXPECT_THROW(SpdyHeaders().unpack(whole.substr(0, whole.size() - 8)), DecodeError);
-  // A little that becomes very much.
+  // A small block that decompresses to 10 MB.
   EXPECT_THROW(SpdyHeaders().unpack(SpdyPeer().pack({{"a", std::string(10 << 20, 'x')}})),
                DecodeError);
-  // Lengths that lie.
+  // Lengths that exceed the block.
   EXPECT_THROW(
       SpdyHeaders().unpack(SpdyPeer().packText(std::string("\0\0\0\1\xff\xff\xff\xff", 8))),
       DecodeError);
@@ -127,7 +127,7 @@ TEST(SpdyConnection, WhatIsNotSpdyIsRefused) {
       std::string("\x80\3\0\1\0\xff\xff\xff", 8),       // too long
       std::string("\x80\3\0\1\0\0\0\4\0\0\0\1", 12),    // too short
       std::string("\x80\3\0\3\0\0\0\2\0\0", 10),        // too short
-      std::string("\0\0\0\0\0\0\0\1x", 9),              // data of nothing
+      std::string("\0\0\0\0\0\0\0\1x", 9),              // empty data
       std::string("\x80\3\0\1\0\0\0\x0e\0\0\0\1\0\0\0\0\0\0junk", 22),
   };
   for (const std::string& bytes : bad) {

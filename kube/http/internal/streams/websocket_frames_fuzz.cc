@@ -1,6 +1,6 @@
-// Arbitrary bytes as frames of a WebSocket, a server's or a client's, in pieces of any size: the
-// same comes out as when fed whole, or both fail. The first byte picks whose they are, the second
-// the size of the pieces.
+// Decodes arbitrary bytes as frames of a WebSocket, sent by a server or by a client, in pieces of
+// any size. The result is the same as for one piece, or both fail. The first byte selects the
+// sender, the second the size of the pieces.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
