@@ -2,8 +2,8 @@
 """Checks and repairs links between the documents.
 
 doc_links.py           checks that every relative link in a Markdown file leads to a file, and to a heading if it names
-                       one, and that the files of kube/ that a document names exist; prints errors, and fails if there
-                       are any
+                       one, and that the sources that a document names exist, also in pictures; prints errors, and fails
+                       if there are any
 doc_links.py <folder>  repairs the same links in Doxygen's HTML, where only links to pages work: makes them lead to the
                        heading, or to the file in the checkout
 
@@ -57,7 +57,8 @@ def missing_files(source):
     if source == "CHANGELOG.md":
         return []
     with open(os.path.join(TOP, source), encoding="utf-8") as file:
-        named = re.findall(r"(?<![\w>-])kube/[\w/.]+\.(?:h|cc)\b", file.read())
+        named = re.findall(r"(?<![\w./-])(?:kube|cmd|codegen|examples|bench|fuzz|test|tools|cmake)/[\w/.-]+"
+                           r"\.(?:h|cc|py|sh|cmake)\b(?!\.\w)", file.read())
     return sorted({name for name in named if not os.path.exists(os.path.join(TOP, name))})
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, coroutines, comments, machine
-# paths, code, error texts and links in documents, the version, generated files, and clang-tidy. Runs all of them, and fails
-# if any has found something.
+# paths, code, error texts and links in documents, the version, the files of GitHub, generated files, and clang-tidy. Runs
+# all of them, and fails if any has found something.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 failed=0
 fail() {
@@ -40,6 +40,7 @@ layers=(
 
 # Headers of kube/apiserver, and headers in a folder called internal, are only for their layer and for the friends in this
 # list. The whole project is a friend of kube/base, and tests are friends of fixtures (*_testing.h).
+# shellcheck disable=SC2054  # the commas are awk's
 friends=(
   kube/http/internal/descriptor.h:kube/rest,kube/client,kube/controller,cmd
   kube/http/internal/event_loop.h:kube/client
@@ -54,10 +55,10 @@ friends=(
   kube/meta/internal/container_builder.h:kube/codec
   kube/meta/internal/elements.h:kube/codec
   kube/meta/internal/human_duration.h:kube/apiserver,cmd
+  kube/meta/internal/object_access.h:kube/client,kube/cache,kube/controller
   kube/meta/internal/optional_field.h:kube/codec,kube/rest
   kube/meta/internal/path.h:kube/codec
   kube/meta/internal/presence.h:kube/codec
-  kube/meta/mapping/internal/rest_index.h:kube/client,kube/apiserver,cmd
   kube/codec/internal/float_text.h:kube/apiserver
   kube/codec/internal/json_document.h:kube/apiserver
   kube/codec/internal/list_decode.h:kube/rest
@@ -137,12 +138,22 @@ check_headers() {
 # A comment starts with a noun or a verb. A sentence that starts with one of these words describes a thing instead of
 # naming it.
 check_comments() {
-  local found
-  found=$(files '*.h' '*.cc' | handwritten |
-    xargs -0 -r grep -HnE '^[[:space:]]*///?[[:space:]]+(What|Whatever|Who|Whoever|Whose|Of)[[:space:]]' | cut -c 1-160)
+  local found words='(-+ )?(What|Whatever|Who|Whom|Whoever|Whose|Of)[[:space:]]'
+  found=$(
+    files '*.h' '*.cc' | handwritten | xargs -0 -r grep -HnE "^[[:space:]]*///?[[:space:]]+$words"
+    files '*.cmake' '*CMakeLists.txt' '*.py' '*.sh' '*.yml' '*.yaml' dev .ci/run docs/Doxyfile |
+      xargs -0 -r grep -HnE "^[[:space:]]*#[[:space:]]+$words"
+  )
+  found=$(cut -c 1-160 <<<"$found")
   [ -z "$found" ] && return
   echo "$found" >&2
   fail "comments: start the sentences above with a noun or a verb (CONTRIBUTING.md)"
+}
+
+# Workflows, issue forms and the like, which only GitHub reads.
+check_github() {
+  python3 tools/github_files.py >&2 || fail "github: see tools/github_files.py"
+  ! command -v actionlint >/dev/null || actionlint >&2 || fail "github: see above"
 }
 
 # Runs clang-tidy on changed files.
@@ -219,6 +230,7 @@ check_documents
 check_error_texts
 check_links
 check_version
+check_github
 check_generated
 check_tidy
 [ "$failed" = 0 ] && echo "lint: no problems found"

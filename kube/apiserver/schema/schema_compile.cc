@@ -208,7 +208,7 @@ class Compiler {
   std::size_t defaultsLeft_ = kMaxDefaultValues;
 };
 
-// --- Whether defaults are what their own schema allows.
+// --- Validity of defaults by their own schema.
 
 class DefaultsCheck {
  public:
@@ -250,7 +250,7 @@ class DefaultsCheck {
   FieldErrors& errors_;
 };
 
-// --- What server-side apply has to know.
+// --- The facts that server-side apply needs.
 
 class FieldsCompiler {
  public:
