@@ -21,8 +21,9 @@ class KubexxConan(ConanFile):
     topics = ("kubernetes", "client", "operator", "controller")
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"shared": [True, False], "fPIC": [True, False]}
-    default_options = {"shared": False, "fPIC": True}
+    # testing: kubexx::testing, an API server for tests
+    options = {"shared": [True, False], "fPIC": [True, False], "testing": [True, False]}
+    default_options = {"shared": False, "fPIC": True, "testing": True}
     implements = ["auto_shared_fpic"]
 
     @property
@@ -45,7 +46,8 @@ class KubexxConan(ConanFile):
         self.requires("openssl/[>=3 <4]")
         self.requires("zlib/[>=1.2.13 <2]")
         self.requires("libnghttp2/[>=1.61 <2]")
-        self.requires("re2/[>=20230301]")
+        if self.options.testing:
+            self.requires("re2/[>=20230301]")
         self.requires("boost/[>=1.74 <2]", headers=True, libs=False, options={"header_only": True})
         self.requires("xxhash/[>=0.8 <1]", headers=True, libs=False)
 
@@ -62,6 +64,7 @@ class KubexxConan(ConanFile):
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["BUILD_TESTING"] = False
         toolchain.cache_variables["KUBEXX_BUILD_TOOLS"] = False
+        toolchain.cache_variables["KUBEXX_TESTING"] = bool(self.options.testing)
         toolchain.generate()
         CMakeDeps(self).generate()
 
