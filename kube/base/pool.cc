@@ -1,34 +1,16 @@
 #include "kube/base/pool.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdlib>
-#include <random>
 
 #include "kube/base/internal/hash.h"
 
 namespace kube {
 
-namespace detail {
-
-// Initialized before all other globals: their initializers may hash, and would do so with zeros. A
-// check in every hash would cost time.
-[[gnu::init_priority(101)]] const std::array<unsigned char, kSecretSize> kHashSecret = [] {
-  std::array<unsigned char, kSecretSize> secret{};
-  std::random_device random;
-  for (std::size_t i = 0; i < secret.size(); i += 4) {
-    const std::uint32_t bits = random();
-    for (std::size_t k = 0; k < 4; ++k) secret[i + k] = static_cast<unsigned char>(bits >> (8 * k));
-  }
-  return secret;
-}();
-
-}  // namespace detail
-
 namespace {
 
-constexpr std::size_t kMaxPlaces = 1 << 17;  // 5 MB
+constexpr std::size_t kMaxSites = 1 << 17;  // 5 MB
 constexpr std::size_t kFirstSweep = 4096;
 // Longer inputs are not copied for comparison, and no more are copied beyond a total of
 // kMaxKeptBytes.
@@ -49,10 +31,10 @@ void addRefToNew(detail::Block* block) noexcept {
 Pool::Pool() : sweepAt_(kFirstSweep) {}
 
 Pool::~Pool() {
-  for (auto& places : places_) {
-    for (Place& place : places) {
-      place.forget(*this);
-      if (place.room_ != 0) std::free(const_cast<char*>(place.lastBytes_));
+  for (auto& sites : sites_) {
+    for (Site& site : sites) {
+      site.forget(*this);
+      if (site.room_ != 0) std::free(const_cast<char*>(site.lastBytes_));
     }
   }
   strings_.forEach([](const StringEntry& entry) { entry.drop(); });
@@ -68,18 +50,18 @@ Pool::Stats Pool::stats() const {
           .overhead = strings_.bytes() + nodes_.bytes()};
 }
 
-void Pool::Place::noteRepeats(Pool& pool, int count) noexcept {
+void Pool::Site::noteRepeats(Pool& pool, int count) noexcept {
   pool.noteShared(static_cast<std::uint64_t>(count) * lastSize_);
   note(pool, count, 0);
 }
 
-void Pool::Place::restock(Pool& pool) noexcept {
+void Pool::Site::restock(Pool& pool) noexcept {
   noteRepeats(pool, bought_);
   last_->refs.fetch_add(kStock, std::memory_order_relaxed);
   stock_ = bought_ = kStock;
 }
 
-void Pool::Place::sellBack(Pool& pool) noexcept {
+void Pool::Site::sellBack(Pool& pool) noexcept {
   // The tables hold a reference too, so this is never the last one.
   if (stock_ != 0) last_->refs.fetch_sub(stock_, std::memory_order_release);
   const int hits = bought_ - stock_;
@@ -87,22 +69,22 @@ void Pool::Place::sellBack(Pool& pool) noexcept {
   noteRepeats(pool, hits);
 }
 
-Pool::Place* Pool::newPlaces(std::size_t count, std::size_t positions) {
+Pool::Site* Pool::newSites(std::size_t count, std::size_t positions) {
   if (count == 0) return nullptr;  // a type without fields
   // Hostile input can have any number of paths.
-  if (placeCount_ + count * positions > kMaxPlaces) return nullptr;
-  placeCount_ += count * positions;
-  auto& places = places_.emplace_back(count * positions);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    places[i].behindGate_ = static_cast<std::uint16_t>(i - i % count);
+  if (siteCount_ + count * positions > kMaxSites) return nullptr;
+  siteCount_ += count * positions;
+  auto& sites = sites_.emplace_back(count * positions);
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    sites[i].behindGate_ = static_cast<std::uint16_t>(i - i % count);
   }
-  return places.data();
+  return sites.data();
 }
 
-Pool::Place* Pool::places(const void* type, std::size_t count) {
-  Place*& places = roots_[type];
-  if (places == nullptr) places = newPlaces(count, 1);
-  return places;
+Pool::Site* Pool::sites(const void* type, std::size_t count) {
+  Site*& sites = roots_[type];
+  if (sites == nullptr) sites = newSites(count, 1);
+  return sites;
 }
 
 detail::Block* Pool::findString(std::string_view text, std::uint64_t& hash) noexcept {
@@ -144,31 +126,31 @@ detail::Block* Pool::find(const Hash& hash, std::string_view bytes) noexcept {
   return node->block;
 }
 
-// Returns memory where a place may keep a copy of these bytes, or null.
-char* Pool::roomFor(std::string_view bytes, Place& place) noexcept {
-  if (place.room_ == 0 || bytes.size() > place.room_) {
+// Returns memory where a site may keep a copy of these bytes, or null.
+char* Pool::roomFor(std::string_view bytes, Site& site) noexcept {
+  if (site.room_ == 0 || bytes.size() > site.room_) {
     const std::size_t room = std::bit_ceil(std::max<std::size_t>(bytes.size(), 64));
     if (room > kMaxKept || keptBytes_ + room > kMaxKeptBytes) return nullptr;
     auto* more = static_cast<char*>(std::malloc(room));
     if (more == nullptr) return nullptr;
-    if (place.room_ != 0) std::free(const_cast<char*>(place.lastBytes_));
-    keptBytes_ += room - place.room_;
-    place.lastBytes_ = more;
-    place.room_ = static_cast<std::uint32_t>(room);
+    if (site.room_ != 0) std::free(const_cast<char*>(site.lastBytes_));
+    keptBytes_ += room - site.room_;
+    site.lastBytes_ = more;
+    site.room_ = static_cast<std::uint32_t>(room);
   }
-  return const_cast<char*>(place.lastBytes_);
+  return const_cast<char*>(site.lastBytes_);
 }
 
-detail::Block* Pool::find(const Hash& hash, std::string_view bytes, Place& place) noexcept {
+detail::Block* Pool::find(const Hash& hash, std::string_view bytes, Site& site) noexcept {
   detail::Block* block = find(hash, bytes);
   if (block != nullptr) {
-    place.forget(*this);
-    if (char* kept = roomFor(bytes, place)) {
+    site.forget(*this);
+    if (char* kept = roomFor(bytes, site)) {
       std::copy(bytes.begin(), bytes.end(), kept);
-      place.remember(*this, block, kept, bytes.size());
+      site.remember(*this, block, kept, bytes.size());
     }
   }
-  place.note(*this, block != nullptr ? 1 : 0, block != nullptr ? 0 : 1);
+  site.note(*this, block != nullptr ? 1 : 0, block != nullptr ? 0 : 1);
   return block;
 }
 
@@ -179,8 +161,8 @@ void Pool::insert(const Hash& hash, detail::Block* block, Drop drop) {
 }
 
 void Pool::sweep() {
-  for (auto& places : places_) {
-    for (Place& place : places) place.forget(*this);
+  for (auto& sites : sites_) {
+    for (Site& site : sites) site.forget(*this);
   }
   const std::size_t before = strings_.count() + nodes_.count();
   std::size_t idle = 0;  // held only by the pool: forgotten now or by the next sweep

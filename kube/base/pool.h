@@ -72,7 +72,7 @@ class Pool {
   };
   Stats stats() const;
   /// Bytes of input so far that were known, and so were neither decoded nor stored again. The
-  /// number lags behind by a few dozen repeats of the last value of a place.
+  /// number lags behind by a few dozen repeats of the last value of a site.
   std::uint64_t sharedBytes() const noexcept { return shared_.load(std::memory_order_relaxed); }
 
   /// Forgets entries that only the pool holds and that have survived an earlier sweep.
@@ -83,20 +83,20 @@ class Pool {
   using Hash = std::array<std::uint64_t, 2>;
   using Drop = void (*)(detail::Block*) noexcept;
 
-  /// Statistics and cache of one place where values occur (a field or an element of a list, by its
-  /// path): whether lookups there pay, the last value, and the places inside. An object has
-  /// hundreds of places, so they are small.
-  class Place {
+  /// Statistics and cache of one site where values occur (a field or an element of a list, by its
+  /// path): whether lookups there pay, the last value, and the sites inside. An object has
+  /// hundreds of sites, so they are small.
+  class Site {
    public:
-    /// False while this place rests because hits were rare. again() still works meanwhile, except
+    /// False while this site rests because hits were rare. again() still works meanwhile, except
     /// for the first position of a list.
     bool open() noexcept {
-      Place& gate = this->gate();
+      Site& gate = this->gate();
       if (gate.tries_ >= 0) return true;
       ++gate.tries_;
       return false;
     }
-    /// Gives this place its own hit rate instead of the list's. For long values: hashing them at
+    /// Gives this site its own hit rate instead of the list's. For long values: hashing them at
     /// all positions costs more than the hits at one position save.
     void judgeAlone() noexcept { behindGate_ = 0; }
 
@@ -104,13 +104,13 @@ class Pool {
     friend class Pool;
     static constexpr int kWindow = 512;  // tries before a judgement
     static constexpr int kWorth = 16;    // lookups are worth it with 1 hit in this many tries
-    static constexpr int kRest = 16 * kWindow;  // tries for which a place rests
+    static constexpr int kRest = 16 * kWindow;  // tries for which a site rests
     static constexpr std::uint8_t kStock = 32;  // references bought at a time
-    static_assert(kStock * kWorth >= kWindow);  // a place that used up its stock is worth it
+    static_assert(kStock * kWorth >= kWindow);  // a site that used up its stock is worth it
 
-    Place& gate() noexcept { return *(this - behindGate_); }
+    Site& gate() noexcept { return *(this - behindGate_); }
     void note(Pool& pool, int hits, int misses) noexcept {
-      Place& gate = this->gate();
+      Site& gate = this->gate();
       gate.hits_ = static_cast<std::int16_t>(gate.hits_ + hits);
       gate.tries_ = static_cast<std::int16_t>(gate.tries_ + hits + misses);
       if (gate.tries_ >= kWindow) gate.judge(pool);
@@ -151,50 +151,50 @@ class Pool {
     std::uint32_t room_ = 0;             // capacity at lastBytes_ if that is a copy, else 0
     std::uint8_t stock_ = 0;             // references to `last_` that are left
     std::uint8_t bought_ = 0;            // references bought last time
-    std::uint16_t behindGate_ = 0;       // distance to the place that counts tries (gate())
+    std::uint16_t behindGate_ = 0;       // distance to the site that counts tries (gate())
     std::int16_t tries_ = 0;  // tries in this window, counted in the gate; negative while it rests
     std::int16_t hits_ = 0;
-    Place* inside_ = nullptr;
+    Site* inside_ = nullptr;
   };
 
-  /// The places of the fields of a described type, for the root of an object; `type` is any address
-  /// that identifies the type. Null if there are too many places already.
-  Place* places(const void* type, std::size_t count);
-  /// The places inside a place: `count` for each of several positions in a list. The positions
+  /// The sites of the fields of a described type, for the root of an object; `type` is any address
+  /// that identifies the type. Null if there are too many sites already.
+  Site* sites(const void* type, std::size_t count);
+  /// The sites inside a site: `count` for each of several positions in a list. The positions
   /// remember their last values separately but share one hit rate, because values that differ from
   /// object to object may still repeat within one. The numbers must be the same in every call.
-  Place* inside(Place& place, std::size_t count, std::size_t positions) {
-    if (place.inside_ == nullptr) place.inside_ = newPlaces(count, positions);
-    return place.inside_;
+  Site* inside(Site& site, std::size_t count, std::size_t positions) {
+    if (site.inside_ == nullptr) site.inside_ = newSites(count, positions);
+    return site.inside_;
   }
 
   /// The pooled string with this text. A new text is inserted after a call of `check`, which may
   /// throw.
   template <class Check>
-  [[gnu::always_inline]] String string(std::string_view text, Place& place, Check check) {
+  [[gnu::always_inline]] String string(std::string_view text, Site& site, Check check) {
     // A repeat of the last value is the common case, and worth inlining.
-    if (detail::Block* last = again(text, place)) return detail::adopt<String>(last);
-    return change(text, place, check);
+    if (detail::Block* last = again(text, site)) return detail::adopt<String>(last);
+    return change(text, site, check);
   }
-  String string(std::string_view text, Place& place) {
-    return string(text, place, [] {});
+  String string(std::string_view text, Site& site) {
+    return string(text, site, [] {});
   }
-  /// The same for callers that have no place.
+  /// The same for callers that have no site.
   String string(std::string_view text);
-  /// Returns a new reference to the last value of a place if that value was decoded from these
+  /// Returns a new reference to the last value of a site if that value was decoded from these
   /// bytes (for a string: its text), or null.
-  [[gnu::always_inline]] detail::Block* again(std::string_view bytes, Place& place) noexcept {
-    if (place.lastSize_ != bytes.size() ||
-        !detail::sameBytes(place.lastBytes_, bytes.data(), bytes.size())) {
+  [[gnu::always_inline]] detail::Block* again(std::string_view bytes, Site& site) noexcept {
+    if (site.lastSize_ != bytes.size() ||
+        !detail::sameBytes(site.lastBytes_, bytes.data(), bytes.size())) {
       return nullptr;
     }
-    return place.take(*this);
+    return site.take(*this);
   }
 
-  /// Returns the string for a place whose last value was another text, as again() has found.
+  /// Returns the string for a site whose last value was another text, as again() has found.
   template <class Check>
-  [[gnu::noinline]] String change(std::string_view text, Place& place, const Check& check) {
-    if (!place.open()) {
+  [[gnu::noinline]] String change(std::string_view text, Site& site, const Check& check) {
+    if (!site.open()) {
       check();
       return String(text);
     }
@@ -206,17 +206,17 @@ class Pool {
       check();
       block = insertString(text, hash);
     }
-    if (place.room_ == 0) {
-      place.remember(*this, block, static_cast<const char*>(block->payload()), text.size());
+    if (site.room_ == 0) {
+      site.remember(*this, block, static_cast<const char*>(block->payload()), text.size());
     }
-    place.note(*this, hit ? 1 : 0, hit ? 0 : 1);
+    site.note(*this, hit ? 1 : 0, hit ? 0 : 1);
     return detail::adopt<String>(block);
   }
 
   /// Returns a new reference to the block stored under the hash of these bytes, or null. With a
-  /// place: for bytes that again() does not know.
+  /// site: for bytes that again() does not know.
   detail::Block* find(const Hash& hash, std::string_view bytes) noexcept;
-  detail::Block* find(const Hash& hash, std::string_view bytes, Place& place) noexcept;
+  detail::Block* find(const Hash& hash, std::string_view bytes, Site& site) noexcept;
   /// Stores a block under a hash that `find` did not know; the pool adds a reference of its own.
   void insert(const Hash& hash, detail::Block* block, Drop drop);
 
@@ -251,8 +251,8 @@ class Pool {
   void noteShared(std::uint64_t bytes) noexcept {  // called only by the decoding thread
     shared_.store(shared_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   }
-  Place* newPlaces(std::size_t count, std::size_t positions);
-  char* roomFor(std::string_view bytes, Place& place) noexcept;
+  Site* newSites(std::size_t count, std::size_t positions);
+  char* roomFor(std::string_view bytes, Site& site) noexcept;
   // Returns a new reference, or null.
   detail::Block* findString(std::string_view text, std::uint64_t& hash) noexcept;
   detail::Block* insertString(std::string_view text, std::uint64_t hash);
@@ -266,9 +266,9 @@ class Pool {
   std::size_t swept_ = 0;
   std::size_t keptBytes_ = 0;
   std::atomic<std::uint64_t> shared_ = 0;
-  std::unordered_map<const void*, Place*> roots_;
-  std::vector<std::vector<Place>> places_;
-  std::size_t placeCount_ = 0;
+  std::unordered_map<const void*, Site*> roots_;
+  std::vector<std::vector<Site>> sites_;
+  std::size_t siteCount_ = 0;
 };
 
 }  // namespace kube

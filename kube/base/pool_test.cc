@@ -29,20 +29,20 @@ Node decoded(Pool& pool, const Pool::Hash& hash, const std::string& text) {
   return detail::adopt<Node>(fresh);
 }
 
-// The only place of a pool that a test needs.
-Pool::Place& placeIn(Pool& pool) {
+// The only site of a pool that a test needs.
+Pool::Site& siteIn(Pool& pool) {
   static constexpr char kSomeType = 0;
-  return pool.places(&kSomeType, 1)[0];
+  return pool.sites(&kSomeType, 1)[0];
 }
 
 std::string text(int n) { return "the text with the number " + std::to_string(n); }
 
 TEST(PoolTest, EqualStringsAreTheSameMemory) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
+  Pool::Site& site = siteIn(pool);
   const String a = pool.string("abc");
   const String b = pool.string(std::string("abc"));
-  const String c = pool.string("abc", place);
+  const String c = pool.string("abc", site);
   const String other = pool.string("abd");
   EXPECT_TRUE(a.sharesWith(b) && a.sharesWith(c));
   EXPECT_FALSE(a.sharesWith(other));
@@ -62,31 +62,31 @@ TEST(PoolTest, StringsOfOneLengthAndDifferentTextStayDifferent) {
 
 TEST(PoolTest, EmptyStringIsNotKept) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
+  Pool::Site& site = siteIn(pool);
   EXPECT_TRUE(pool.string("").empty());
-  EXPECT_TRUE(pool.string("", place).empty());
+  EXPECT_TRUE(pool.string("", site).empty());
   EXPECT_EQ(pool.stats().strings, 0u);
 }
 
 TEST(PoolTest, SameTextInARowIsTheSameMemory) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
-  const String a = pool.string("abc", place);
+  Pool::Site& site = siteIn(pool);
+  const String a = pool.string("abc", site);
   std::vector<String> again;
-  for (int i = 0; i < 100; ++i) again.push_back(pool.string("abc", place));
+  for (int i = 0; i < 100; ++i) again.push_back(pool.string("abc", site));
   for (const String& one : again) EXPECT_TRUE(one.sharesWith(a));
-  EXPECT_EQ(pool.string("abd", place), "abd");
-  EXPECT_TRUE(pool.string("abc", place).sharesWith(a));
+  EXPECT_EQ(pool.string("abd", site), "abd");
+  EXPECT_TRUE(pool.string("abc", site).sharesWith(a));
   EXPECT_EQ(pool.stats().strings, 2u);
 }
 
-TEST(PoolTest, TheLastValueOfAPlaceIsForgottenLikeTheRest) {
+TEST(PoolTest, TheLastValueOfASiteIsForgottenLikeTheRest) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
-  for (int i = 0; i < 100; ++i) pool.string("abc", place);
+  Pool::Site& site = siteIn(pool);
+  for (int i = 0; i < 100; ++i) pool.string("abc", site);
   for (int sweep = 0; sweep < 3; ++sweep) pool.sweep();
   EXPECT_EQ(pool.stats().strings, 0u);
-  EXPECT_EQ(pool.string("abc", place), "abc");
+  EXPECT_EQ(pool.string("abc", site), "abc");
 }
 
 TEST(PoolTest, EqualNodesAreTheSameMemory) {
@@ -100,12 +100,12 @@ TEST(PoolTest, EqualNodesAreTheSameMemory) {
 
 TEST(PoolTest, CountsTheBytesThatWereKnown) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
-  pool.string("0123456789", place);
+  Pool::Site& site = siteIn(pool);
+  pool.string("0123456789", site);
   EXPECT_EQ(pool.sharedBytes(), 0u);
-  for (int i = 0; i < 40; ++i) pool.string("0123456789", place);
+  for (int i = 0; i < 40; ++i) pool.string("0123456789", site);
   EXPECT_EQ(pool.sharedBytes(), 320u);  // repeats are counted in bulk
-  pool.string("other", place);
+  pool.string("other", site);
   EXPECT_EQ(pool.sharedBytes(), 400u);
   pool.string("0123456789");
   EXPECT_EQ(pool.sharedBytes(), 410u);
@@ -125,42 +125,42 @@ TEST(PoolTest, BothHalvesOfAHashCount) {
   EXPECT_EQ(decoded(pool, {512, 1}, "?")[0], "c");
 }
 
-TEST(PoolTest, NodesAreFoundAtAPlaceAsWithoutOne) {
+TEST(PoolTest, NodesAreFoundAtASiteAsWithoutOne) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
-  EXPECT_EQ(pool.again("one", place), nullptr);
-  EXPECT_EQ(pool.find(hashOf(1), "one", place), nullptr);
+  Pool::Site& site = siteIn(pool);
+  EXPECT_EQ(pool.again("one", site), nullptr);
+  EXPECT_EQ(pool.find(hashOf(1), "one", site), nullptr);
   const Node a = decoded(pool, hashOf(1), "a");
   const Node b = decoded(pool, hashOf(2), "b");
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(pool.again("one", place), nullptr);
-    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), "one", place)).sharesWith(a));
-    EXPECT_TRUE(detail::adopt<Node>(pool.again("one", place)).sharesWith(a));
-    EXPECT_EQ(pool.again("two", place), nullptr);
-    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(2), "two", place)).sharesWith(b));
-    EXPECT_TRUE(detail::adopt<Node>(pool.again("two", place)).sharesWith(b));
+    EXPECT_EQ(pool.again("one", site), nullptr);
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), "one", site)).sharesWith(a));
+    EXPECT_TRUE(detail::adopt<Node>(pool.again("one", site)).sharesWith(a));
+    EXPECT_EQ(pool.again("two", site), nullptr);
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(2), "two", site)).sharesWith(b));
+    EXPECT_TRUE(detail::adopt<Node>(pool.again("two", site)).sharesWith(b));
   }
-  EXPECT_EQ(pool.find(hashOf(3), "three", place), nullptr);
+  EXPECT_EQ(pool.find(hashOf(3), "three", site), nullptr);
 }
 
 TEST(PoolTest, NodesOfAnyLengthAreSeenAgainOrFoundAgain) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
+  Pool::Site& site = siteIn(pool);
   const Node node = decoded(pool, hashOf(1), "node");
   for (const std::size_t size : {0, 1, 3, 7, 8, 16, 17, 32, 33, 64, 65, 1024, 1025, 100'000, 5}) {
     std::string bytes(size, 'x');
-    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), bytes, place)).sharesWith(node)) << size;
-    if (detail::Block* last = pool.again(bytes, place)) {
+    EXPECT_TRUE(detail::adopt<Node>(pool.find(hashOf(1), bytes, site)).sharesWith(node)) << size;
+    if (detail::Block* last = pool.again(bytes, site)) {
       EXPECT_TRUE(detail::adopt<Node>(last).sharesWith(node)) << size;
     } else {
       EXPECT_GT(size, 1024u);
     }
     for (std::size_t i = 0; i < size; i += size / 7 + 1) {
       bytes[i] = 'y';
-      EXPECT_EQ(pool.again(bytes, place), nullptr) << size << ' ' << i;
+      EXPECT_EQ(pool.again(bytes, site), nullptr) << size << ' ' << i;
       bytes[i] = 'x';
     }
-    EXPECT_EQ(pool.again(bytes + 'x', place), nullptr) << size;
+    EXPECT_EQ(pool.again(bytes + 'x', site), nullptr) << size;
   }
 }
 
@@ -266,55 +266,55 @@ TEST(PoolTest, ValuesSurviveThePool) {
   EXPECT_EQ(node, (Node{"so does this"}));
 }
 
-TEST(PoolTest, PlacesOfATypeAreTheSameEveryTime) {
+TEST(PoolTest, SitesOfATypeAreTheSameEveryTime) {
   Pool pool;
   const int a = 0;
   const int b = 0;
-  Pool::Place* places = pool.places(&a, 3);
-  EXPECT_EQ(pool.places(&a, 3), places);
-  EXPECT_NE(pool.places(&b, 3), places);
+  Pool::Site* sites = pool.sites(&a, 3);
+  EXPECT_EQ(pool.sites(&a, 3), sites);
+  EXPECT_NE(pool.sites(&b, 3), sites);
 }
 
-TEST(PoolTest, PlaceThatNeverHitsRestsAndComesBack) {
+TEST(PoolTest, SiteThatNeverHitsRestsAndComesBack) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
+  Pool::Site& site = siteIn(pool);
   int next = 0;
   // Returns whether the pool kept one more string that was not in it before.
   const auto keepsOne = [&] {
     const std::size_t before = pool.stats().strings;
-    EXPECT_EQ(pool.string(text(next), place), text(next));
+    EXPECT_EQ(pool.string(text(next), site), text(next));
     ++next;
     return pool.stats().strings > before;
   };
   while (next < 10'000 && keepsOne()) {
   }
-  ASSERT_LT(next, 10'000) << "the place never rests";
+  ASSERT_LT(next, 10'000) << "the site never rests";
   EXPECT_GT(next, 100);
 
-  // A resting place makes strings without the pool, even equal ones.
+  // A resting site makes strings without the pool, even equal ones.
   const std::size_t kept = pool.stats().strings;
-  const String one = pool.string("twice", place);
-  const String two = pool.string("twice", place);
+  const String one = pool.string("twice", site);
+  const String two = pool.string("twice", site);
   EXPECT_EQ(one, two);
   EXPECT_FALSE(one.sharesWith(two));
   EXPECT_EQ(pool.stats().strings, kept);
 
   while (next < 100'000 && !keepsOne()) {
   }
-  ASSERT_LT(next, 100'000) << "the place never comes back";
-  const String three = pool.string("twice", place);
-  EXPECT_TRUE(pool.string("twice", place).sharesWith(three));
+  ASSERT_LT(next, 100'000) << "the site never comes back";
+  const String three = pool.string("twice", site);
+  EXPECT_TRUE(pool.string("twice", site).sharesWith(three));
 }
 
-TEST(PoolTest, PlaceThatHitsOftenEnoughNeverRests) {
+TEST(PoolTest, SiteThatHitsOftenEnoughNeverRests) {
   Pool pool;
-  Pool::Place& place = placeIn(pool);
+  Pool::Site& site = siteIn(pool);
   const String repeated = pool.string("repeated");
   for (int i = 0; i < 10'000; ++i) {
     if (i % 8 == 0) {
-      ASSERT_TRUE(pool.string("repeated", place).sharesWith(repeated)) << i;
+      ASSERT_TRUE(pool.string("repeated", site).sharesWith(repeated)) << i;
     } else {
-      pool.string(text(i), place);
+      pool.string(text(i), site);
     }
   }
 }

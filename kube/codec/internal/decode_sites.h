@@ -1,4 +1,4 @@
-// The places of a pool inside a List or Map, for decoders.
+// The sites of a pool inside a List or Map, for decoders.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,29 @@
 namespace kube::detail {
 
 /// Elements of a list mostly differ by their position, so a decoder learns about each of the first
-/// few positions separately. These functions find the places inside of a field, and those of one
-/// position. In a map, the place of the key precedes that of the value; in a list of boxed
-/// elements, the place of the box precedes those of its fields.
+/// few positions separately. These functions find the sites inside of a field, and those of one
+/// position. In a map, the site of the key precedes that of the value; in a list of boxed
+/// elements, the site of the box precedes those of its fields.
 inline constexpr std::size_t kPositions = 6;
-inline std::size_t placesPerElement(const FieldInfo& field) noexcept {
+inline std::size_t sitesPerElement(const FieldInfo& field) noexcept {
   const bool extra = field.shape == Shape::Map || (field.shape == Shape::List && field.ops->boxed);
   return (extra ? 1 : 0) + (field.type != nullptr ? field.type->fields.size() : 1);
 }
-inline Pool::Place* placesInside(Pool* pool, const FieldInfo& field, Pool::Place* place) {
-  if (place == nullptr) return nullptr;
+inline Pool::Site* sitesInside(Pool* pool, const FieldInfo& field, Pool::Site* site) {
+  if (site == nullptr) return nullptr;
   const bool many = field.shape == Shape::List || field.shape == Shape::Map;
-  return pool->inside(*place, placesPerElement(field), many ? kPositions : 1);
+  return pool->inside(*site, sitesPerElement(field), many ? kPositions : 1);
 }
-class PositionPlaces {
+class PositionSites {
  public:
-  PositionPlaces(const FieldInfo& field, Pool::Place* inside)
-      : inside_(inside), each_(inside != nullptr ? placesPerElement(field) : 0) {}
-  Pool::Place* operator[](std::size_t i) const noexcept {
+  PositionSites(const FieldInfo& field, Pool::Site* inside)
+      : inside_(inside), each_(inside != nullptr ? sitesPerElement(field) : 0) {}
+  Pool::Site* operator[](std::size_t i) const noexcept {
     return inside_ + each_ * (i < kPositions ? i : kPositions - 1);
   }
 
  private:
-  Pool::Place* const inside_;
+  Pool::Site* const inside_;
   const std::size_t each_;
 };
 

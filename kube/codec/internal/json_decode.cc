@@ -62,9 +62,9 @@ std::string_view JsonDecoder::text(Token token) {
   return index_.string(token, scratch_);
 }
 
-String JsonDecoder::string(Token token, Place* place) {
+String JsonDecoder::string(Token token, Site* site) {
   const std::string_view content = text(token);
-  return place != nullptr ? pool_->string(content, *place) : String(content);
+  return site != nullptr ? pool_->string(content, *site) : String(content);
 }
 
 std::int64_t JsonDecoder::integer(Token token, std::int64_t low, std::int64_t high) const {
@@ -121,8 +121,8 @@ std::size_t JsonDecoder::countItems(Token token) const {
   return count;
 }
 
-JsonDecoder::Place* JsonDecoder::inside(const FieldInfo& info, Place* place) {
-  return placesInside(pool_, info, place);
+JsonDecoder::Site* JsonDecoder::inside(const FieldInfo& info, Site* site) {
+  return sitesInside(pool_, info, site);
 }
 
 // Returns the pool's block for the text of the value at `token`, or the block that `make` makes.
@@ -130,18 +130,17 @@ JsonDecoder::Place* JsonDecoder::inside(const FieldInfo& info, Place* place) {
 // without problems. They are stored under a hash of their own, since other decoders ignore
 // problems.
 template <class Make>
-Block* JsonDecoder::pooled(Token token, Place* place, const void* salt, Pool::Drop drop,
-                           Make make) {
-  if (place == nullptr) return make();
+Block* JsonDecoder::pooled(Token token, Site* site, const void* salt, Pool::Drop drop, Make make) {
+  if (site == nullptr) return make();
   const bool strict = problems_ != nullptr;
   const std::string_view bytes = index_.rawValue(token);
   if (!strict) {
-    if (Block* last = pool_->again(bytes, *place)) return last;
+    if (Block* last = pool_->again(bytes, *site)) return last;
   }
-  if (!place->open()) return make();
+  if (!site->open()) return make();
   Pool::Hash hash = hash128(bytes, salt);
   if (strict) hash[1] = ~hash[1];
-  Block* block = strict ? pool_->find(hash, bytes) : pool_->find(hash, bytes, *place);
+  Block* block = strict ? pool_->find(hash, bytes) : pool_->find(hash, bytes, *site);
   if (block != nullptr) return block;
   const std::size_t before = strict ? problems_->size() : 0;
   block = make();
@@ -151,9 +150,9 @@ Block* JsonDecoder::pooled(Token token, Place* place, const void* salt, Pool::Dr
 }
 
 JsonDecoder::Token JsonDecoder::message(const TypeInfo& type, void* target, Token token) {
-  // JSON has places of its own: in protobuf, the same bytes mean something else.
-  Place* places = pool_ != nullptr ? pool_->places(&type.form, type.fields.size()) : nullptr;
-  return object(type, static_cast<std::byte*>(target), token, places);
+  // JSON has sites of its own: in protobuf, the same bytes mean something else.
+  Site* sites = pool_ != nullptr ? pool_->sites(&type.form, type.fields.size()) : nullptr;
+  return object(type, static_cast<std::byte*>(target), token, sites);
 }
 
 // kind and apiVersion are not stored, since the C++ type implies them. The text must agree with it.
@@ -170,8 +169,8 @@ void JsonDecoder::checkKind(const TypeInfo& type, std::string_view key, Token to
 }
 
 JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, Token token,
-                                       Place* places) {
-  if (type.form != JsonForm::Object) return specialForm(type, target, token, places);
+                                       Site* sites) {
+  if (type.form != JsonForm::Object) return specialForm(type, target, token, sites);
   if (index_.at(token) != '{') expected(token, "an object");
   const Token end = index_.close(token);
   const auto fields = type.fields;
@@ -215,7 +214,7 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
         if (seen[found]) problem("duplicate field");
         seen[found] = true;
       }
-      next = field(info, target + info.offset, value, places != nullptr ? places + found : nullptr);
+      next = field(info, target + info.offset, value, sites != nullptr ? sites + found : nullptr);
     } else if (isKind && (key == "kind" || key == "apiVersion")) {
       step.name(key);
       if (problems_ != nullptr) {
@@ -244,7 +243,7 @@ JsonDecoder::Token JsonDecoder::object(const TypeInfo& type, std::byte* target, 
 // JSON has one of two shapes. Their tables hold the schema in one field and the alternative in the
 // other.
 JsonDecoder::Token JsonDecoder::specialForm(const TypeInfo& type, std::byte* target, Token token,
-                                            Place* places) {
+                                            Site* sites) {
   if (type.form == JsonForm::Dynamic) {
     if (index_.at(token) != '{') expected(token, "an object");
     return dynamic(*reinterpret_cast<Value*>(target), token, nullptr);
@@ -257,34 +256,34 @@ JsonDecoder::Token JsonDecoder::specialForm(const TypeInfo& type, std::byte* tar
       *reinterpret_cast<bool*>(target + info.offset) = true;  // as upstream's decoder does
     }
     if (schemaField != isSchema) continue;
-    return field(info, target + info.offset, token, places != nullptr ? places + i : nullptr);
+    return field(info, target + info.offset, token, sites != nullptr ? sites + i : nullptr);
   }
   expected(token, "a schema");
 }
 
 JsonDecoder::Token JsonDecoder::field(const FieldInfo& info, std::byte* at, Token token,
-                                      Place* place) {
+                                      Site* site) {
   if (isNull(token)) return token + 1;
   const bool handle = info.shape == Shape::List || info.shape == Shape::Map ||
                       (info.shape == Shape::Optional && info.kind == FieldKind::Message);
   if (handle) {
     auto** block = reinterpret_cast<Block**>(at);
-    Block* fresh = container(info, token, place);
+    Block* fresh = container(info, token, site);
     if (*block != nullptr) info.ops->drop(*block);  // a duplicate field: the last one counts
     *block = fresh;
     return index_.after(token);
   }
   if (info.shape == Shape::Optional) {
-    return scalar(info.kind, nullptr, emplaceOptional(info.kind, at), token, place);
+    return scalar(info.kind, nullptr, emplaceOptional(info.kind, at), token, site);
   }
   if (info.kind == FieldKind::Message) {
-    return object(*info.type, at, token, inside(info, place));
+    return object(*info.type, at, token, inside(info, site));
   }
-  return scalar(info.kind, info.type, at, token, place);
+  return scalar(info.kind, info.type, at, token, site);
 }
 
 JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, void* at, Token token,
-                                       Place* place) {
+                                       Site* site) {
   switch (kind) {
     case FieldKind::Bool:
       *static_cast<bool*>(at) = boolean(token);
@@ -302,7 +301,7 @@ JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, voi
       *static_cast<double*>(at) = number(token);
       break;
     case FieldKind::String:
-      *static_cast<String*>(at) = string(token, place);
+      *static_cast<String*>(at) = string(token, site);
       break;
     case FieldKind::Bytes:
       *static_cast<Bytes*>(at) = Bytes(decodeBase64(token));
@@ -328,13 +327,13 @@ JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, voi
       const std::string_view content = quoted ? text(token) : index_.scalar(token);
       bool isInteger = false;
       if (!quoted && !isJsonNumber(content, isInteger)) expected(token, "a quantity");
-      String held = place != nullptr ? pool_->string(content, *place) : String(content);
+      String held = site != nullptr ? pool_->string(content, *site) : String(content);
       if (!Quantity::tryAdopt(std::move(held), *static_cast<Quantity*>(at), &why)) fail(token, why);
       break;
     }
     case FieldKind::IntOrString:
       if (index_.at(token) == '"') {
-        *static_cast<IntOrString*>(at) = IntOrString(string(token, place));
+        *static_cast<IntOrString*>(at) = IntOrString(string(token, site));
       } else {
         *static_cast<IntOrString*>(at) = IntOrString(
             static_cast<std::int32_t>(integer(token, std::numeric_limits<std::int32_t>::min(),
@@ -345,10 +344,10 @@ JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, voi
       // Keeps the text and checks it once: blocks that the pool holds under this salt are checked.
       static constexpr char kSalt = 0;
       String& raw = static_cast<RawExtension*>(at)->raw;
-      if (place != nullptr) place->judgeAlone();
-      Block* block = place != nullptr ? pool_->again(index_.rawValue(token), *place) : nullptr;
+      if (site != nullptr) site->judgeAlone();
+      Block* block = site != nullptr ? pool_->again(index_.rawValue(token), *site) : nullptr;
       if (block == nullptr) {
-        block = pooled(token, place, &kSalt, &String::drop, [&] {
+        block = pooled(token, site, &kSalt, &String::drop, [&] {
           index_.check(token);
           return makeString(index_.compactValue(token, scratch_));
         });
@@ -359,25 +358,25 @@ JsonDecoder::Token JsonDecoder::scalar(FieldKind kind, const TypeInfo* type, voi
     case FieldKind::Strings: {
       static constexpr FieldInfo kItems = makeField<List<String>>("", 0, 1);
       auto& target = *static_cast<Strings*>(at);
-      target = Strings(adopt<List<String>>(container(kItems, token, place)));
+      target = Strings(adopt<List<String>>(container(kItems, token, site)));
       return index_.after(token);
     }
     case FieldKind::Value:
-      return dynamic(*static_cast<Value*>(at), token, place);
+      return dynamic(*static_cast<Value*>(at), token, site);
     case FieldKind::Message:
-      return object(*type, static_cast<std::byte*>(at), token, place);
+      return object(*type, static_cast<std::byte*>(at), token, site);
   }
   return token + 1;
 }
 
-Block* JsonDecoder::container(const FieldInfo& info, Token token, Place* place) {
+Block* JsonDecoder::container(const FieldInfo& info, Token token, Site* site) {
   const bool isList = info.shape == Shape::List;
   if (index_.at(token) != (isList ? '[' : '{') &&
       !(info.shape == Shape::Optional && info.type->form != JsonForm::Object)) {
     expected(token, isList ? "an array" : "an object");
   }
-  return pooled(token, index_.opens(token) ? place : nullptr, info.ops, info.ops->drop, [&] {
-    Place* inner = inside(info, place);
+  return pooled(token, index_.opens(token) ? site : nullptr, info.ops, info.ops->drop, [&] {
+    Site* inner = inside(info, site);
     switch (info.shape) {
       case Shape::List:
         return list(info, token, inner);
@@ -389,31 +388,31 @@ Block* JsonDecoder::container(const FieldInfo& info, Token token, Place* place) 
   });
 }
 
-Block* JsonDecoder::shared(const FieldInfo& info, Token token, Place* inner) {
+Block* JsonDecoder::shared(const FieldInfo& info, Token token, Site* inner) {
   BlockGuard block(makeMessage(*info.type), info.ops->drop);
   object(*info.type, static_cast<std::byte*>(block.get()->payload()), token, inner);
   return block.release();
 }
 
-Block* JsonDecoder::list(const FieldInfo& info, Token token, Place* inner) {
+Block* JsonDecoder::list(const FieldInfo& info, Token token, Site* inner) {
   const std::size_t count = countItems(token);
   if (count == 0) return nullptr;
   BlockGuard block(makeElements(info, count), info.ops->drop);
   const Token end = index_.close(token);
   Token next = token + 1;
   PathStep step(path_);
-  const PositionPlaces places(info, inner);
+  const PositionSites sites(info, inner);
   for (std::size_t i = 0; i < count; ++i) {
     step.item(i);
     std::byte* slot = slotOf(block.get(), *info.ops, i);
-    Place* place = places[i];
+    Site* site = sites[i];
     if (info.ops->boxed) {
-      boxOf(slot) = box(info, next, place);
+      boxOf(slot) = box(info, next, site);
       next = index_.after(next);
     } else if (isNull(next)) {
       ++next;
     } else {
-      next = scalar(info.kind, info.type, slot, next, place);
+      next = scalar(info.kind, info.type, slot, next, site);
     }
     if (i + 1 == count ? next != end : index_.at(next) != ',') fail(next, "expected ',' or ']'");
     ++next;
@@ -422,32 +421,32 @@ Block* JsonDecoder::list(const FieldInfo& info, Token token, Place* inner) {
 }
 
 // Decodes a boxed element. Null becomes an empty message.
-Block* JsonDecoder::box(const FieldInfo& info, Token token, Place* place) {
+Block* JsonDecoder::box(const FieldInfo& info, Token token, Site* site) {
   if (isNull(token)) return makeMessage(*info.type);
-  return pooled(token, index_.opens(token) ? place : nullptr, info.type, info.ops->dropBox, [&] {
+  return pooled(token, index_.opens(token) ? site : nullptr, info.type, info.ops->dropBox, [&] {
     BlockGuard guard(makeMessage(*info.type), info.ops->dropBox);
     object(*info.type, static_cast<std::byte*>(guard.get()->payload()), token,
-           place != nullptr ? place + 1 : nullptr);
+           site != nullptr ? site + 1 : nullptr);
     return guard.release();
   });
 }
 
-Block* JsonDecoder::map(const FieldInfo& info, Token token, Place* inner) {
+Block* JsonDecoder::map(const FieldInfo& info, Token token, Site* inner) {
   const std::size_t count = countItems(token);
   if (count == 0) return nullptr;
   BlockGuard block(makeElements(info, count), info.ops->drop);
   std::unordered_set<std::string_view> seen;
   std::string_view name;
   PathStep step(path_);
-  const PositionPlaces places(info, inner);
+  const PositionSites sites(info, inner);
   const Token end = index_.close(token);
   Token next = token + 1;
   for (std::size_t i = 0; i < count; ++i) {
     std::byte* entry = elementOf(block.get(), *info.ops, i);
     if (index_.at(next) != '"') fail(next, "expected a field name in quotes");
     String& key = keyOf(entry);
-    Place* place = places[i];
-    key = place != nullptr   ? string(next, place)
+    Site* site = sites[i];
+    key = site != nullptr    ? string(next, site)
           : pool_ != nullptr ? pool_->string(text(next))
                              : String(text(next));
     name = key.view();
@@ -455,14 +454,14 @@ Block* JsonDecoder::map(const FieldInfo& info, Token token, Place* inner) {
     if (problems_ != nullptr && !seen.insert(name).second) problem("duplicate field");
     if (index_.at(next + 1) != ':') fail(next + 1, "expected ':' after a field name");
     if (info.kind == FieldKind::Value) {
-      place = placeOfKey(key);
-    } else if (place != nullptr) {
-      ++place;
+      site = siteOfKey(key);
+    } else if (site != nullptr) {
+      ++site;
     }
     if (isNull(next + 2)) {
       next += 3;
     } else {
-      next = scalar(info.kind, info.type, valueOf(entry), next + 2, place);
+      next = scalar(info.kind, info.type, valueOf(entry), next + 2, site);
     }
     if (i + 1 == count ? next != end : index_.at(next) != ',') fail(next, "expected ',' or '}'");
     ++next;
@@ -474,11 +473,11 @@ JsonDecoder::Token JsonDecoder::value(Value& target, Token token) {
   return dynamic(target, token, nullptr);
 }
 
-JsonDecoder::Place* JsonDecoder::placeOfKey(const String& key) {
-  return pool_ != nullptr ? pool_->places(key.data(), 1) : nullptr;
+JsonDecoder::Site* JsonDecoder::siteOfKey(const String& key) {
+  return pool_ != nullptr ? pool_->sites(key.data(), 1) : nullptr;
 }
 
-JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Place* place) {
+JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Site* site) {
   static constexpr FieldInfo kArray = makeField<List<Value>>("", 0, 0);
   static constexpr FieldInfo kObject = makeField<Map<Value>>("", 0, 0);
   switch (index_.at(token)) {
@@ -486,8 +485,8 @@ JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Place* place
     case '[': {
       const bool isObject = index_.at(token) == '{';
       const FieldInfo& info = isObject ? kObject : kArray;
-      // A place remembers strings or nodes, not both. Either may occur here.
-      Place* node = place != nullptr ? pool_->inside(*place, 1, 1) : nullptr;
+      // A site remembers strings or nodes, not both. Either may occur here.
+      Site* node = site != nullptr ? pool_->inside(*site, 1, 1) : nullptr;
       Block* block = pooled(token, node, info.ops, info.ops->drop, [&] {
         return isObject ? map(info, token, nullptr) : list(info, token, inside(info, node));
       });
@@ -499,7 +498,7 @@ JsonDecoder::Token JsonDecoder::dynamic(Value& target, Token token, Place* place
       return index_.after(token);
     }
     case '"':
-      target = string(token, place);
+      target = string(token, site);
       return token + 1;
     case 't':
     case 'f':

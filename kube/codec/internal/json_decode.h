@@ -18,7 +18,7 @@ namespace kube::detail {
 class JsonDecoder {
  public:
   using Token = JsonIndex::Token;
-  using Place = Pool::Place;
+  using Site = Pool::Site;
 
   /// `problems`, if given, collects unknown and duplicate fields. Without `checkKinds`, objects may
   /// name another kind than that of their type.
@@ -32,25 +32,25 @@ class JsonDecoder {
   Token value(Value& value, Token token);
 
  private:
-  Token object(const TypeInfo& type, std::byte* object, Token token, Place* places);
-  Token specialForm(const TypeInfo& type, std::byte* object, Token token, Place* places);
-  Token field(const FieldInfo& field, std::byte* at, Token token, Place* place);
-  Token scalar(FieldKind kind, const TypeInfo* type, void* at, Token token, Place* place);
-  Block* container(const FieldInfo& field, Token token, Place* place);
-  Block* list(const FieldInfo& field, Token token, Place* inside);
-  Block* box(const FieldInfo& field, Token token, Place* place);
-  Block* map(const FieldInfo& field, Token token, Place* inside);
-  Block* shared(const FieldInfo& field, Token token, Place* inside);
-  Token dynamic(Value& value, Token token, Place* place);
+  Token object(const TypeInfo& type, std::byte* object, Token token, Site* sites);
+  Token specialForm(const TypeInfo& type, std::byte* object, Token token, Site* sites);
+  Token field(const FieldInfo& field, std::byte* at, Token token, Site* site);
+  Token scalar(FieldKind kind, const TypeInfo* type, void* at, Token token, Site* site);
+  Block* container(const FieldInfo& field, Token token, Site* site);
+  Block* list(const FieldInfo& field, Token token, Site* inside);
+  Block* box(const FieldInfo& field, Token token, Site* site);
+  Block* map(const FieldInfo& field, Token token, Site* inside);
+  Block* shared(const FieldInfo& field, Token token, Site* inside);
+  Token dynamic(Value& value, Token token, Site* site);
   template <class Make>
-  Block* pooled(Token token, Place* place, const void* salt, Pool::Drop drop, Make make);
+  Block* pooled(Token token, Site* site, const void* salt, Pool::Drop drop, Make make);
 
-  Place* inside(const FieldInfo& field, Place* place);
-  Place* placeOfKey(const String& key);
+  Site* inside(const FieldInfo& field, Site* site);
+  Site* siteOfKey(const String& key);
   bool isNull(Token token) const;
   void checkKind(const TypeInfo& type, std::string_view key, Token token);
   std::string_view text(Token token);
-  String string(Token token, Place* place);
+  String string(Token token, Site* site);
   std::int64_t integer(Token token, std::int64_t low, std::int64_t high) const;
   double number(Token token) const;
   bool boolean(Token token) const;

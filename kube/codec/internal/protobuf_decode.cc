@@ -67,36 +67,36 @@ bool usualSeconds(std::string_view bytes, std::int64_t& seconds) {
 // ---- Messages ----
 
 void ProtobufDecoder::message(const TypeInfo& type, void* object, std::string_view bytes) {
-  Place* places = pool_ != nullptr ? pool_->places(&type, type.fields.size()) : nullptr;
-  message(type, static_cast<std::byte*>(object), bytes, places);
+  Site* sites = pool_ != nullptr ? pool_->sites(&type, type.fields.size()) : nullptr;
+  message(type, static_cast<std::byte*>(object), bytes, sites);
 }
 
 [[gnu::always_inline]] inline void ProtobufDecoder::string(String& slot, std::string_view text,
-                                                           Place* place) {
+                                                           Site* site) {
   if (text.empty()) {  // upstream writes empty strings too
     if (!slot.empty()) slot = String();
     return;
   }
-  Block* last = place != nullptr ? pool_->again(text, *place) : nullptr;
-  slot = last != nullptr ? adopt<String>(last) : newString(text, place);
+  Block* last = site != nullptr ? pool_->again(text, *site) : nullptr;
+  slot = last != nullptr ? adopt<String>(last) : newString(text, site);
 }
 
 // Decodes a field of any kind, read up to its key. `complete`: all elements of a list have been
 // taken.
 [[gnu::always_inline]] inline const char* ProtobufDecoder::field(
     const FieldInfo& info, std::byte* at, std::string_view rest, std::uint32_t key,
-    const char* first, Place* place, bool& complete) {
+    const char* first, Site* site, bool& complete) {
   const WireType type = typeOf(key);
   WireReader in(rest, origin_);
   switch (info.shape) {
     case Shape::Plain:
       if (type != kBytes) return number(info, at, rest, type);
-      if (info.kind == FieldKind::Message) place = placesInside(pool_, info, place);
-      value(info, at, in.bytes(), place);
+      if (info.kind == FieldKind::Message) site = sitesInside(pool_, info, site);
+      value(info, at, in.bytes(), site);
       break;
     case Shape::Optional:
       if (type == kBytes) {
-        optional(info, at, in.bytes(), place);
+        optional(info, at, in.bytes(), site);
         break;
       }
       if (info.kind == FieldKind::Message) in.fail("bad wire type for a message");
@@ -105,10 +105,10 @@ void ProtobufDecoder::message(const TypeInfo& type, void* object, std::string_vi
     case Shape::List:
     case Shape::Map: {
       auto& block = *reinterpret_cast<Block**>(at);
-      if (block == nullptr) return run(info, block, rest, first, key, place);
+      if (block == nullptr) return run(info, block, rest, first, key, site);
       if (!std::exchange(complete, true)) {
         const auto left = static_cast<std::size_t>(rest.data() + rest.size() - first);
-        join(info, block, {first, left}, tagOf(key), place);
+        join(info, block, {first, left}, tagOf(key), site);
       }
       in.skip(key);
     }
@@ -117,10 +117,10 @@ void ProtobufDecoder::message(const TypeInfo& type, void* object, std::string_vi
 }
 
 void ProtobufDecoder::message(const TypeInfo& type, std::byte* object, std::string_view bytes,
-                              Place* places) {
+                              Site* sites) {
   if (++depth_ > kMaxDepth) origin_.fail(bytes.data(), "nested too deeply");
-  if (places != nullptr) {
-    fields<true>(type, object, bytes, places);
+  if (sites != nullptr) {
+    fields<true>(type, object, bytes, sites);
   } else {
     fields<false>(type, object, bytes, nullptr);
   }
@@ -132,7 +132,7 @@ void ProtobufDecoder::message(const TypeInfo& type, std::byte* object, std::stri
 // decoded in line.
 template <bool kPooled>
 void ProtobufDecoder::fields(const TypeInfo& type, std::byte* object, std::string_view bytes,
-                             Place* places) {
+                             Site* sites) {
   constexpr auto kPlainString = WireIndex::formOf(FieldKind::String, Shape::Plain);
   WireReader in(bytes, origin_);
   PathStep step(origin_.path);
@@ -144,20 +144,20 @@ void ProtobufDecoder::fields(const TypeInfo& type, std::byte* object, std::strin
     const WireIndex::Entry entry = type.byTag[tagOf(key)];
     if (entry.form == WireIndex::kNone) [[unlikely]] {
       step.noName();
-      in.seek(groupOrUnknown(type, type.wire, object, in.rest(), key, places));
+      in.seek(groupOrUnknown(type, type.wire, object, in.rest(), key, sites));
       continue;
     }
     const FieldInfo& info = fields[entry.field];
     step.name(info.name);
     std::byte* at = object + entry.offset;
-    Place* place = kPooled ? places + entry.field : nullptr;
+    Site* site = kPooled ? sites + entry.field : nullptr;
     if (entry.form == kPlainString && typeOf(key) == kBytes) {
-      string(*reinterpret_cast<String*>(at), in.bytes(), place);
+      string(*reinterpret_cast<String*>(at), in.bytes(), site);
       continue;
     }
     const std::uint64_t bit = std::uint64_t{1} << entry.field;
     bool all = (complete & bit) != 0;
-    in.seek(field(info, at, in.rest(), key, first, place, all));
+    in.seek(field(info, at, in.rest(), key, first, site, all));
     if (all) complete |= bit;
   }
 }
@@ -165,13 +165,13 @@ void ProtobufDecoder::fields(const TypeInfo& type, std::byte* object, std::strin
 // Handles a field that the index does not have: a struct that upstream embeds, or a new field.
 const char* ProtobufDecoder::groupOrUnknown(const TypeInfo& type, std::span<const WireField> wire,
                                             std::byte* object, std::string_view rest,
-                                            std::uint32_t key, Place* places) {
+                                            std::uint32_t key, Site* sites) {
   WireReader in(rest, origin_);
   const auto found = std::ranges::find(wire, tagOf(key), &WireField::tag);
   if (found == wire.end()) {
     in.skip(key);
   } else if (typeOf(key) == kBytes) {
-    group(type, found->group, object, in.bytes(), places);
+    group(type, found->group, object, in.bytes(), sites);
   } else {
     in.fail("bad wire type for an embedded message");
   }
@@ -180,7 +180,7 @@ const char* ProtobufDecoder::groupOrUnknown(const TypeInfo& type, std::span<cons
 
 // Decodes the fields of an embedded struct, which are among those of the outer one.
 void ProtobufDecoder::group(const TypeInfo& type, std::span<const WireField> wire,
-                            std::byte* object, std::string_view bytes, Place* places) {
+                            std::byte* object, std::string_view bytes, Site* sites) {
   if (++depth_ > kMaxDepth) origin_.fail(bytes.data(), "nested too deeply");
   WireReader in(bytes, origin_);
   PathStep step(origin_.path);
@@ -191,7 +191,7 @@ void ProtobufDecoder::group(const TypeInfo& type, std::span<const WireField> wir
     const auto found = std::ranges::find(wire, tagOf(key), &WireField::tag);
     if (found == wire.end() || !found->group.empty()) {
       step.noName();
-      in.seek(groupOrUnknown(type, wire, object, in.rest(), key, places));
+      in.seek(groupOrUnknown(type, wire, object, in.rest(), key, sites));
       continue;
     }
     const FieldInfo& info = type.fields[found->field];
@@ -199,34 +199,34 @@ void ProtobufDecoder::group(const TypeInfo& type, std::span<const WireField> wir
     const std::uint64_t bit = std::uint64_t{1} << found->field;
     bool all = (complete & bit) != 0;
     in.seek(field(info, object + info.offset, in.rest(), key, first,
-                  places != nullptr ? places + found->field : nullptr, all));
+                  sites != nullptr ? sites + found->field : nullptr, all));
     if (all) complete |= bit;
   }
   --depth_;
 }
 
 template <class Make>
-Block* ProtobufDecoder::pooled(std::string_view bytes, Place* place, const void* salt,
+Block* ProtobufDecoder::pooled(std::string_view bytes, Site* site, const void* salt,
                                Pool::Drop drop, Make make) {
   // A hit is not decoded, so its nesting is not counted. Bytes that are long enough for dangerously
   // deep nesting are never taken from the pool.
   constexpr std::size_t kMaxPooled = 32 << 10;
-  if (place == nullptr || bytes.size() > kMaxPooled) return make();
-  if (Block* last = pool_->again(bytes, *place)) return last;
-  if (!place->open()) return make();
+  if (site == nullptr || bytes.size() > kMaxPooled) return make();
+  if (Block* last = pool_->again(bytes, *site)) return last;
+  if (!site->open()) return make();
   const Pool::Hash hash = hash128(bytes, static_cast<const char*>(salt) + 1);
-  Block* block = pool_->find(hash, bytes, *place);
+  Block* block = pool_->find(hash, bytes, *site);
   if (block != nullptr) return block;
   block = make();
   if (block != nullptr) pool_->insert(hash, block, drop);
   return block;
 }
 
-Block* ProtobufDecoder::box(const FieldInfo& info, std::string_view bytes, Place* place) {
-  return pooled(bytes, place, info.type, info.ops->dropBox, [&] {
+Block* ProtobufDecoder::box(const FieldInfo& info, std::string_view bytes, Site* site) {
+  return pooled(bytes, site, info.type, info.ops->dropBox, [&] {
     BlockGuard guard(makeMessage(*info.type), info.ops->dropBox);
     message(*info.type, static_cast<std::byte*>(guard.get()->payload()), bytes,
-            place != nullptr ? place + 1 : nullptr);
+            site != nullptr ? site + 1 : nullptr);
     return guard.release();
   });
 }
@@ -240,7 +240,7 @@ Block* ProtobufDecoder::box(const FieldInfo& info, std::string_view bytes, Place
 
 // Takes the run that begins at `first`, read up to its first key. Returns the end of the run.
 const char* ProtobufDecoder::run(const FieldInfo& info, Block*& block, std::string_view rest,
-                                 const char* first, std::uint32_t key, Place* place) {
+                                 const char* first, std::uint32_t key, Site* site) {
   WireReader in(rest, origin_);
   std::size_t items = 0;
   const char* last = nullptr;
@@ -259,15 +259,15 @@ const char* ProtobufDecoder::run(const FieldInfo& info, Block*& block, std::stri
     }
   }
   const std::string_view run(first, static_cast<std::size_t>(last - first));
-  block = pooled(run, place, info.ops, info.ops->drop, [&] {
-    return elements(info, run, tagOf(key), items, placesInside(pool_, info, place));
+  block = pooled(run, site, info.ops, info.ops->drop, [&] {
+    return elements(info, run, tagOf(key), items, sitesInside(pool_, info, site));
   });
   return last;
 }
 
 // Takes all elements in `rest`, which starts with the first of them.
 void ProtobufDecoder::join(const FieldInfo& info, Block*& block, std::string_view rest,
-                           std::uint32_t tag, Place* place) {
+                           std::uint32_t tag, Site* site) {
   WireReader ahead(rest, origin_);
   std::size_t items = 0;
   while (!ahead.done()) {
@@ -282,7 +282,7 @@ void ProtobufDecoder::join(const FieldInfo& info, Block*& block, std::string_vie
   if (joined_ > kMaxJoined * size_) {
     origin_.fail(rest.data(), "a message is in too many parts");
   }
-  Block* more = elements(info, rest, tag, items, placesInside(pool_, info, place));
+  Block* more = elements(info, rest, tag, items, sitesInside(pool_, info, site));
   if (more != nullptr) joinElements(info, block, more);
 }
 
@@ -303,11 +303,11 @@ std::size_t ProtobufDecoder::count(const FieldInfo& info, WireReader& in, std::u
 
 // Takes the elements of one tag out of `bytes`, and skips other fields.
 Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, std::uint32_t tag,
-                                 std::size_t items, Place* inside) {
+                                 std::size_t items, Site* inside) {
   BlockGuard block(makeElements(info, items), info.ops->drop);
   WireReader in(bytes, origin_);
   PathStep step(origin_.path);
-  const PositionPlaces places(info, inside);
+  const PositionSites sites(info, inside);
   for (std::size_t i = 0; i < items;) {
     const std::uint32_t key = in.key();
     if (tagOf(key) != tag) {
@@ -315,7 +315,7 @@ Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, 
       continue;
     }
     step.item(i);
-    Place* place = places[i];
+    Site* site = sites[i];
     std::byte* slot = slotOf(block.get(), *info.ops, i);
     if (typeOf(key) != kBytes) {
       if (info.shape == Shape::Map) in.fail("bad wire type for a map entry");
@@ -326,15 +326,15 @@ Block* ProtobufDecoder::elements(const FieldInfo& info, std::string_view bytes, 
     }
     const std::string_view content = in.bytes();
     if (info.shape == Shape::Map) {
-      entry(info, elementOf(block.get(), *info.ops, i), content, place);
+      entry(info, elementOf(block.get(), *info.ops, i), content, site);
       ++i;
     } else if (info.ops->boxed) {
-      boxOf(slot) = box(info, content, place);
+      boxOf(slot) = box(info, content, site);
       ++i;
     } else if (wireTypeOf(info.kind) != kBytes) {
       packed(info, block.get(), i, content);
     } else {
-      value(info, slot, content, place);
+      value(info, slot, content, site);
       ++i;
     }
   }
@@ -354,14 +354,14 @@ void ProtobufDecoder::packed(const FieldInfo& info, Block* block, std::size_t& i
 }
 
 void ProtobufDecoder::entry(const FieldInfo& info, std::byte* entry, std::string_view bytes,
-                            Place* place) {
+                            Site* site) {
   WireReader in(bytes, origin_);
   while (!in.done()) {
     const std::uint32_t key = in.key();
     if (key == wireKey(1, kBytes)) {
-      string(keyOf(entry), in.bytes(), place);
+      string(keyOf(entry), in.bytes(), site);
     } else if (key == wireKey(2, kBytes)) {
-      value(info, valueOf(entry), in.bytes(), place != nullptr ? place + 1 : nullptr);
+      value(info, valueOf(entry), in.bytes(), site != nullptr ? site + 1 : nullptr);
     } else if (tagOf(key) == 2) {
       in.seek(number(info, valueOf(entry), in.rest(), typeOf(key)));
     } else {
@@ -373,20 +373,20 @@ void ProtobufDecoder::entry(const FieldInfo& info, std::byte* entry, std::string
 // ---- Single values ----
 
 void ProtobufDecoder::optional(const FieldInfo& info, std::byte* at, std::string_view bytes,
-                               Place* place) {
+                               Site* site) {
   if (info.kind != FieldKind::Message) {
-    value(info, static_cast<std::byte*>(emplaceOptional(info.kind, at)), bytes, place);
+    value(info, static_cast<std::byte*>(emplaceOptional(info.kind, at)), bytes, site);
     return;
   }
   auto& block = *reinterpret_cast<Block**>(at);
   const auto decode = [&](Block* fresh) {
     BlockGuard guard(fresh, info.ops->drop);
     message(*info.type, static_cast<std::byte*>(fresh->payload()), bytes,
-            placesInside(pool_, info, place));
+            sitesInside(pool_, info, site));
     return guard.release();
   };
   if (block == nullptr) {
-    block = pooled(bytes, place, info.ops, info.ops->drop,
+    block = pooled(bytes, site, info.ops, info.ops->drop,
                    [&] { return decode(makeMessage(*info.type)); });
     return;
   }
@@ -418,7 +418,7 @@ const char* ProtobufDecoder::number(const FieldInfo& info, std::byte* at, std::s
 }
 
 void ProtobufDecoder::value(const FieldInfo& info, std::byte* at, std::string_view bytes,
-                            Place* place) {
+                            Site* site) {
   switch (info.kind) {
     case FieldKind::Bool:
     case FieldKind::Int32:
@@ -426,7 +426,7 @@ void ProtobufDecoder::value(const FieldInfo& info, std::byte* at, std::string_vi
     case FieldKind::Double:
       origin_.fail(bytes.data(), "bad wire type");
     case FieldKind::String:
-      string(*reinterpret_cast<String*>(at), bytes, place);
+      string(*reinterpret_cast<String*>(at), bytes, site);
       return;
     case FieldKind::Time:
       time(*reinterpret_cast<Time*>(at), bytes);
@@ -435,17 +435,17 @@ void ProtobufDecoder::value(const FieldInfo& info, std::byte* at, std::string_vi
       *reinterpret_cast<Bytes*>(at) = Bytes(bytes);
       return;
     case FieldKind::Message:
-      message(*info.type, at, bytes, place);
+      message(*info.type, at, bytes, site);
       return;
     default:
-      builtIn(info.kind, at, bytes, place);
+      builtIn(info.kind, at, bytes, site);
   }
 }
 
-// Makes a string that differs from the last one of its place.
-String ProtobufDecoder::newString(std::string_view text, Place* place) const {
-  if (place != nullptr) {
-    return pool_->change(text, *place, [this, text] { checkUtf8(text); });
+// Makes a string that differs from the last one of its site.
+String ProtobufDecoder::newString(std::string_view text, Site* site) const {
+  if (site != nullptr) {
+    return pool_->change(text, *site, [this, text] { checkUtf8(text); });
   }
   bool ascii = false;
   auto made = adopt<String>(copyText(text, ascii));
@@ -480,7 +480,7 @@ void ProtobufDecoder::time(Time& slot, std::string_view bytes) {
 }
 
 // Decodes types that are messages on the wire and values in C++.
-void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view bytes, Place* place) {
+void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view bytes, Site* site) {
   WireReader in(bytes, origin_);
   std::int64_t numbers[3] = {};  // fields 1 and 2
   std::string_view text;         // field 1 or, in IntOrString, 3
@@ -506,7 +506,7 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view by
       return;
     case FieldKind::Quantity: {
       String held;
-      string(held, text, place);
+      string(held, text, site);
       std::string_view why;
       if (!held.empty() &&
           !Quantity::tryAdopt(std::move(held), *reinterpret_cast<Quantity*>(at), &why)) {
@@ -516,19 +516,19 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view by
     }
     case FieldKind::IntOrString: {
       String held;
-      string(held, text, place);
+      string(held, text, site);
       *reinterpret_cast<IntOrString*>(at) =
           numbers[1] != 0 ? IntOrString(std::move(held))
                           : IntOrString(static_cast<std::int32_t>(numbers[2]));
       return;
     }
     case FieldKind::Raw:
-      raw(reinterpret_cast<RawExtension*>(at)->raw, text, place);
+      raw(reinterpret_cast<RawExtension*>(at)->raw, text, site);
       return;
     case FieldKind::Strings: {
       static constexpr FieldInfo kItems = makeField<List<String>>("", 0, 1);
       *reinterpret_cast<Strings*>(at) = Strings(adopt<List<String>>(
-          elements(kItems, bytes, 1, strings, placesInside(pool_, kItems, place))));
+          elements(kItems, bytes, 1, strings, sitesInside(pool_, kItems, site))));
       return;
     }
     default:
@@ -537,14 +537,14 @@ void ProtobufDecoder::builtIn(FieldKind kind, std::byte* at, std::string_view by
 }
 
 // Takes any bytes. Only valid UTF-8 becomes a string of the pool, which relies on that.
-void ProtobufDecoder::raw(String& slot, std::string_view text, Place* place) {
-  if (place != nullptr) place->judgeAlone();
-  if (place == nullptr || !place->open()) {
+void ProtobufDecoder::raw(String& slot, std::string_view text, Site* site) {
+  if (site != nullptr) site->judgeAlone();
+  if (site == nullptr || !site->open()) {
     slot = String(text);
-  } else if (Block* last = pool_->again(text, *place)) {
+  } else if (Block* last = pool_->again(text, *site)) {
     slot = adopt<String>(last);
   } else if (simdjson::validate_utf8(text.data(), text.size())) {
-    slot = pool_->string(text, *place);
+    slot = pool_->string(text, *site);
   } else {
     slot = String(text);
   }

@@ -30,47 +30,47 @@ class ProtobufDecoder {
   void message(const TypeInfo& type, void* object, std::string_view bytes);
 
  private:
-  using Place = Pool::Place;
+  using Site = Pool::Site;
 
   // In these functions, `rest` is the rest of a message behind a field's key; they return the
   // position up to which they have read.
 
-  // Whole messages. `places` are those of the type's fields, or null without a pool.
-  void message(const TypeInfo& type, std::byte* object, std::string_view bytes, Place* places);
+  // Whole messages. `sites` are those of the type's fields, or null without a pool.
+  void message(const TypeInfo& type, std::byte* object, std::string_view bytes, Site* sites);
   template <bool kPooled>
-  void fields(const TypeInfo& type, std::byte* object, std::string_view bytes, Place* places);
+  void fields(const TypeInfo& type, std::byte* object, std::string_view bytes, Site* sites);
   void group(const TypeInfo& type, std::span<const WireField> wire, std::byte* object,
-             std::string_view bytes, Place* places);
+             std::string_view bytes, Site* sites);
   const char* field(const FieldInfo& field, std::byte* at, std::string_view rest, std::uint32_t key,
-                    const char* first, Place* place, bool& complete);
+                    const char* first, Site* site, bool& complete);
   const char* groupOrUnknown(const TypeInfo& type, std::span<const WireField> wire,
                              std::byte* object, std::string_view rest, std::uint32_t key,
-                             Place* places);
-  Block* box(const FieldInfo& field, std::string_view bytes, Place* place);
+                             Site* sites);
+  Block* box(const FieldInfo& field, std::string_view bytes, Site* site);
 
   // Lists and maps.
   const char* run(const FieldInfo& field, Block*& block, std::string_view rest, const char* first,
-                  std::uint32_t key, Place* place);
+                  std::uint32_t key, Site* site);
   void join(const FieldInfo& field, Block*& block, std::string_view rest, std::uint32_t tag,
-            Place* place);
+            Site* site);
   std::size_t count(const FieldInfo& field, WireReader& in, std::uint32_t key);
   Block* elements(const FieldInfo& field, std::string_view bytes, std::uint32_t tag,
-                  std::size_t items, Place* inside);
+                  std::size_t items, Site* inside);
   void packed(const FieldInfo& field, Block* block, std::size_t& i, std::string_view numbers);
-  void entry(const FieldInfo& field, std::byte* entry, std::string_view bytes, Place* place);
+  void entry(const FieldInfo& field, std::byte* entry, std::string_view bytes, Site* site);
 
-  // Single values. `place` belongs to the value or, for a message, to its fields.
-  void optional(const FieldInfo& field, std::byte* at, std::string_view bytes, Place* place);
-  void value(const FieldInfo& field, std::byte* at, std::string_view bytes, Place* place);
+  // Single values. `site` belongs to the value or, for a message, to its fields.
+  void optional(const FieldInfo& field, std::byte* at, std::string_view bytes, Site* site);
+  void value(const FieldInfo& field, std::byte* at, std::string_view bytes, Site* site);
   const char* number(const FieldInfo& field, std::byte* at, std::string_view rest, WireType type);
-  void string(String& slot, std::string_view text, Place* place);
+  void string(String& slot, std::string_view text, Site* site);
   void time(Time& slot, std::string_view bytes);
-  void builtIn(FieldKind kind, std::byte* at, std::string_view bytes, Place* place);
-  void raw(String& slot, std::string_view text, Place* place);
+  void builtIn(FieldKind kind, std::byte* at, std::string_view bytes, Site* site);
+  void raw(String& slot, std::string_view text, Site* site);
 
   template <class Make>
-  Block* pooled(std::string_view bytes, Place* place, const void* salt, Pool::Drop drop, Make make);
-  String newString(std::string_view text, Place* place) const;
+  Block* pooled(std::string_view bytes, Site* site, const void* salt, Pool::Drop drop, Make make);
+  String newString(std::string_view text, Site* site) const;
   void checkUtf8(std::string_view text) const;
 
   // The limit for elements that are moved, per byte of input, to join the parts of lists. A list in
