@@ -41,7 +41,7 @@ class NamespaceLister {
     }
     std::vector<Object> all = store_->list(selector);
     std::erase_if(all,
-                  [&](const Object& object) { return detail::namespaceIn(*object) != namespace_; });
+                  [&](const Object& object) { return detail::namespaceOf(*object) != namespace_; });
     return all;
   }
   /// Null where there is none.

@@ -52,7 +52,7 @@ inline constexpr std::string_view kNamespaceIndex = "namespace";
 
 template <Cacheable T>
 Strings namespaceIndex(const T& object) {
-  return Strings{detail::namespaceIn(object)};
+  return Strings{detail::namespaceOf(object)};
 }
 
 template <Cacheable T>

@@ -37,6 +37,7 @@
 #include "kube/codec/patch/patch.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/gvk.h"
+#include "kube/meta/internal/object_access.h"
 #include "kube/meta/mapping/rest_mapper.h"
 #include "kube/meta/type_info.h"
 #include "kube/meta/v1.h"
@@ -122,32 +123,6 @@ class ResourceRequests {
   String namespace_;
   std::string_view form_;
 };
-
-template <class T>
-concept HasObjectMeta = requires(const T& object) {
-  object.metadata.resourceVersion;
-};
-template <class T>
-String nameOf(const T& object) {
-  if constexpr (HasObjectMeta<T>)
-    return object.metadata.name;
-  else
-    return object.name();
-}
-template <class T>
-String namespaceOf(const T& object) {
-  if constexpr (HasObjectMeta<T>)
-    return object.metadata.namespace_;
-  else
-    return object.namespace_();
-}
-template <class T>
-String uidOf(const T& object) {
-  if constexpr (HasObjectMeta<T>)
-    return object.metadata.uid;
-  else
-    return object.uid();
-}
 
 }  // namespace detail
 

@@ -25,6 +25,7 @@
 #include "kube/codec/patch/patch.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/finalizers.h"
+#include "kube/meta/internal/object_access.h"
 
 namespace kube {
 
@@ -51,11 +52,7 @@ bool changeFinalizers(const ResourceClient<T>& client, T& object, Change change,
         if (!change(wanted)) return false;
         // A patch with a resourceVersion fails if the object has another one.
         T before = object;
-        if constexpr (HasObjectMeta<T>) {
-          before.metadata.resourceVersion = String();  // clang 14: see Pages::next
-        } else {
-          before.setResourceVersion({});
-        }
+        clearResourceVersion(before);
         object = home.patch(nameOf(object), mergePatchType<T>(),
                             createTwoWayMergePatch(before, wanted), {}, stop);
         return true;

@@ -76,7 +76,7 @@ struct ResourceVersionChanged {
   template <Cacheable T>
   bool operator()(const Change<T>& change) const {
     return !change.isUpdate() ||
-           resourceVersionIn(*change.before) != resourceVersionIn(*change.after);
+           resourceVersionOf(*change.before) != resourceVersionOf(*change.after);
   }
 };
 struct LabelsChanged {

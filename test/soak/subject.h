@@ -134,8 +134,8 @@ class Subject final : public AnySubject {
         found.push_back(fmt::format("lacks {}", key.str()));
       } else if (!(*own->second == *object)) {
         found.push_back(fmt::format("has {} in version {}, the server in {}", key.str(),
-                                    detail::resourceVersionIn(*own->second).view(),
-                                    detail::resourceVersionIn(*object).view()));
+                                    detail::resourceVersionOf(*own->second).view(),
+                                    detail::resourceVersionOf(*object).view()));
       }
     }
     for (const auto& [key, object] : is) {

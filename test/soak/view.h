@@ -87,7 +87,7 @@ class View {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, time, [&] {
       const auto found = known_.find(key);
-      return found != known_.end() && detail::resourceVersionIn(*found->second) == version;
+      return found != known_.end() && detail::resourceVersionOf(*found->second) == version;
     });
   }
   Objects objects() const {
@@ -116,8 +116,8 @@ class View {
       problem(key, "is updated, but was not known");
     } else if (!(*found->second == *before)) {
       problem(key, fmt::format("is updated from version {}, but the last known one is {}",
-                               detail::resourceVersionIn(*before).view(),
-                               detail::resourceVersionIn(*found->second).view()));
+                               detail::resourceVersionOf(*before).view(),
+                               detail::resourceVersionOf(*found->second).view()));
     }
     advance(key, *after);
     known_[key] = std::move(after);
@@ -139,7 +139,7 @@ class View {
   }
   void advance(const ObjectKey& key, const T& object) {
     Progress& progress = progress_[key];
-    const std::uint64_t version = number(detail::resourceVersionIn(object));
+    const std::uint64_t version = number(detail::resourceVersionOf(object));
     if (version < progress.version && ++progress.steps > histories_) {
       problem(key, fmt::format("goes back from version {} to {}", progress.version, version));
     }

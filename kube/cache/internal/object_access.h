@@ -1,6 +1,5 @@
-// The properties of objects that caches use: key, labels and resourceVersion, the same way for
-// structs (built-in types, types that the program describes, PartialObjectMetadata) and for
-// Unstructured.
+// Keys and labels of objects, as caches use them: for structs (built-in types, types that the
+// program describes, PartialObjectMetadata) and for Unstructured alike.
 #pragma once
 
 #include <concepts>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "kube/meta/internal/object_access.h"
 #include "kube/meta/object_key.h"
 #include "kube/meta/selectors/label_selector.h"
 #include "kube/meta/type_info.h"
@@ -46,38 +46,6 @@ struct KeyHash {
   std::size_t operator()(const ObjectKey& key) const { return hashOf({key.namespace_, key.name}); }
 };
 
-template <Cacheable T>
-const String& nameIn(const T& object) noexcept {
-  if constexpr (NamedObject<T>) {
-    return object.metadata.name;
-  } else {
-    return object.object["metadata"]["name"].asString();
-  }
-}
-template <Cacheable T>
-const String& namespaceIn(const T& object) noexcept {
-  if constexpr (NamedObject<T>) {
-    return object.metadata.namespace_;
-  } else {
-    return object.object["metadata"]["namespace"].asString();
-  }
-}
-template <Cacheable T>
-const String& resourceVersionIn(const T& object) noexcept {
-  if constexpr (NamedObject<T>) {
-    return object.metadata.resourceVersion;
-  } else {
-    return object.object["metadata"]["resourceVersion"].asString();
-  }
-}
-template <Cacheable T>
-std::string_view annotationIn(const T& object, std::string_view key) noexcept {
-  if constexpr (NamedObject<T>) {
-    return object.metadata.annotations[key];
-  } else {
-    return object.object["metadata"]["annotations"][key].asString();
-  }
-}
 template <Cacheable T>
 bool selects(const labels::Selector& selector, const T& object) {
   if constexpr (NamedObject<T>) {

@@ -16,17 +16,18 @@ ObjectKey ObjectType::keyOf(const void* object) const {
 }
 
 const String& ObjectType::namespaceOf(const void* object) const noexcept {
-  return metadataOf != nullptr ? metadataOf(object).namespace_ : namespaceIn(unstructured(object));
+  return metadataOf != nullptr ? metadataOf(object).namespace_
+                               : detail::namespaceOf(unstructured(object));
 }
 
 const String& ObjectType::resourceVersionOf(const void* object) const noexcept {
   return metadataOf != nullptr ? metadataOf(object).resourceVersion
-                               : resourceVersionIn(unstructured(object));
+                               : detail::resourceVersionOf(unstructured(object));
 }
 
 std::string_view ObjectType::annotationOf(const void* object, std::string_view key) const noexcept {
   return metadataOf != nullptr ? metadataOf(object).annotations[key].view()
-                               : annotationIn(unstructured(object), key);
+                               : detail::annotationOf(unstructured(object), key);
 }
 
 bool ObjectType::selects(const labels::Selector& selector, const void* object) const {

@@ -35,7 +35,7 @@ template <Cacheable T>
 struct ObjectTypeOf {
   static KeyView keyViewOf(const void* object) noexcept {
     const T& typed = *static_cast<const T*>(object);
-    return {namespaceIn(typed), nameIn(typed)};
+    return {detail::namespaceOf(typed), detail::nameOf(typed)};
   }
   static const metav1::ObjectMeta& metadataOf(const void* object) noexcept requires NamedObject<T> {
     return static_cast<const T*>(object)->metadata;
