@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string_view>
 
@@ -24,11 +23,10 @@ const std::vector<std::string> kSubresourceVerbs = {"get", "patch", "update"};
 std::string name(const Value& node, std::string_view key, const std::string& path) {
   std::string result = text(node, key);
   if (result.empty()) throw Error(fmt::format("{}.{}: missing", path, key));
-  const bool plain = result.size() <= 253 && std::ranges::all_of(result, [](unsigned char c) {
-                       return std::isalnum(c) != 0 || c == '-' || c == '.';
+  const bool plain = result.size() <= 253 && std::ranges::all_of(result, [](char c) {
+                       return detail::isAlphanumeric(c) || c == '-' || c == '.';
                      });
-  const unsigned char first = result.front();
-  if (!plain || std::isalnum(first) == 0) {
+  if (!plain || !detail::isAlphanumeric(result.front())) {
     throw Error(fmt::format("{}.{}: {} is not a name", path, key, literal(result)));
   }
   return result;
@@ -83,7 +81,7 @@ void checkNamespace(const std::string& outer) {
     const auto end = rest.find("::");
     const std::string part(rest.substr(0, end));
     const bool plain = !part.empty() && std::ranges::all_of(part, isIdentifierCharacter) &&
-                       std::isdigit(static_cast<unsigned char>(part[0])) == 0;
+                       !detail::isDigit(part[0]);
     // Generated code uses kube::String and std::optional, so neither name may be hidden. Generated
     // code must not extend the library's namespace, either.
     const bool hides = part == "std" || part == "kube";

@@ -9,11 +9,11 @@
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/table_layout.h"
 #include "cmd/kubexx/terminal_text.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/go_json.h"
 #include "kube/codec/json.h"
 #include "kube/codec/jsonpath/json_path.h"
 #include "kube/codec/yaml.h"
-#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube::cmd {
 
@@ -76,7 +76,7 @@ class NamePrinter final : public ObjectPrinter {
     }
     const Unstructured named(std::move(object));
     const GroupVersionKind gvk = named.gvk();
-    const GroupKind kind{gvk.group, detail::lowerCase(gvk.kind)};
+    const GroupKind kind{gvk.group, detail::lower(gvk.kind)};
     out << kind.str() << '/' << named.name() << '\n';
   }
 };

@@ -6,10 +6,10 @@
 
 #include "cmd/kubexx/invocation.h"
 #include "kube/api/rest_mapper.h"
+#include "kube/base/internal/text.h"
 #include "kube/client/api_discovery/cached_discovery_client.h"
 #include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/meta/api_error.h"
-#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube::cmd {
 
@@ -146,7 +146,7 @@ String namespaceOf(const Target& target, const String& usual) {
 }
 
 std::string objectName(const RestMapping& mapping, std::string_view name) {
-  const GroupKind kind{mapping.gvk.group, detail::lowerCase(mapping.gvk.kind)};
+  const GroupKind kind{mapping.gvk.group, detail::lower(mapping.gvk.kind)};
   return fmt::format("{}/{}", kind.str(), name);
 }
 

@@ -14,11 +14,11 @@
 #include "cmd/kubexx/manifest_files.h"
 #include "cmd/kubexx/object_printer.h"
 #include "cmd/kubexx/resources.h"
+#include "kube/base/internal/text.h"
 #include "kube/client/dynamic_client.h"
 #include "kube/client/wait.h"
 #include "kube/codec/jsonpath/json_path.h"
 #include "kube/meta/api_error.h"
-#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube::cmd {
 
@@ -37,7 +37,7 @@ struct WaitCommand {
 using Condition = std::function<bool(const Unstructured*)>;
 
 bool sameWord(std::string_view a, std::string_view b) {
-  return detail::lowerCase(a) == detail::lowerCase(b);
+  return detail::lower(a) == detail::lower(b);
 }
 
 // True if the condition was observed for an earlier generation of the object.

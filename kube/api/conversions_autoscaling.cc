@@ -18,6 +18,7 @@
 #include "kube/api/autoscaling/v2beta2.h"
 #include "kube/api/conversions.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/codec/json.h"
 #include "kube/meta/scheme.h"
 
@@ -303,7 +304,7 @@ Value withSmallInitials(const Value& value) {
   Value::Object result;
   for (const auto& [key, member] : value.asObject()) {
     std::string name = key.str();
-    if (!name.empty() && name[0] >= 'A' && name[0] <= 'Z') name[0] += 'a' - 'A';
+    if (!name.empty()) name[0] = detail::lower(name[0]);
     result.insert_or_assign(name, withSmallInitials(member));
   }
   return result;

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <ostream>
 
+#include "kube/base/internal/text.h"
 #include "kube/client/internal/manifest_plan.h"
 #include "kube/client/retry.h"
 #include "kube/client/wait.h"
 #include "kube/codec/json.h"
 #include "kube/codec/unstructured.h"
-#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube {
 
@@ -256,7 +256,7 @@ std::ostream& operator<<(std::ostream& out, ManifestOutcome outcome) {
 }
 
 std::string toString(const ManifestResult& result) {
-  const GroupKind kind{result.mapping.gvk.group, detail::lowerCase(result.mapping.gvk.kind)};
+  const GroupKind kind{result.mapping.gvk.group, detail::lower(result.mapping.gvk.kind)};
   std::string text = fmt::format("{}/{} {}", kind, result.name, toString(result.outcome));
   if (result.dryRun) text += " (server dry run)";
   if (!result.message.empty()) text += ": " + result.message;

@@ -18,6 +18,10 @@ constexpr std::uint32_t field(std::uint32_t tag) { return detail::wireKey(tag, d
 
 bool isProtobuf(std::string_view bytes) noexcept { return bytes.starts_with(kProtobufMagic); }
 
+bool hasProtobuf(const TypeInfo& type) noexcept {
+  return type.form != JsonForm::Dynamic && (!type.wire.empty() || type.fields.empty());
+}
+
 ProtobufEnvelope openProtobuf(std::string_view bytes) {
   const detail::WireOrigin origin{bytes.data()};
   detail::WireReader in(bytes, origin);
@@ -81,8 +85,9 @@ void checkEnvelope(const TypeInfo& type, const ProtobufEnvelope& envelope, bool 
 namespace {
 
 void needsProtobuf(const TypeInfo& type) {
-  const bool none = type.form == JsonForm::Dynamic || (type.wire.empty() && !type.fields.empty());
-  if (none) throw Error("protobuf: " + std::string(type.name) + " has no protobuf form");
+  if (!hasProtobuf(type)) {
+    throw Error("protobuf: " + std::string(type.name) + " has no protobuf form");
+  }
 }
 
 }  // namespace

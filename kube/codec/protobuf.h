@@ -30,6 +30,8 @@ struct ProtobufEnvelope {
 };
 
 bool isProtobuf(std::string_view bytes) noexcept;
+/// False for types without protobuf tags, such as most custom resources, and for dynamic objects.
+bool hasProtobuf(const TypeInfo& type) noexcept;
 /// Throws DecodeError.
 ProtobufEnvelope openProtobuf(std::string_view bytes);
 

@@ -124,9 +124,7 @@ class ObjectStream::State : public SplitSink {
     const bool isText =
         (first >= ' ' && first <= '~') || first == '\n' || first == '\t' || first == '\r';
     isJson_ = mode_ == Mode::List ? first != 'k' : isText;
-    const bool noProtobuf =
-        type_.form == JsonForm::Dynamic || (type_.wire.empty() && !type_.fields.empty());
-    if (!isJson_ && noProtobuf) {
+    if (!isJson_ && !hasProtobuf(type_)) {
       throw DecodeError({.format = "protobuf", .path = {}, .offset = 0},
                         std::string(type_.name) + " has no protobuf form");
     }

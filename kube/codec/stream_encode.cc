@@ -15,7 +15,7 @@ namespace kube {
 namespace {
 
 void checkProtobuf(const TypeInfo& type) {
-  if (type.wire.empty() && !(type.fields.empty() && type.form == JsonForm::Object)) {
+  if (!hasProtobuf(type)) {
     throw Error("protobuf: " + std::string(type.name) + " has no protobuf form");
   }
 }

@@ -27,10 +27,6 @@ constexpr std::size_t kMaxItemBytes = 64 << 20;
 
 bool isSuccess(int status) { return status >= 200 && status < 300; }
 
-bool hasProtobuf(const TypeInfo& type) {
-  return type.form != JsonForm::Dynamic && (!type.wire.empty() || type.fields.empty());
-}
-
 std::string acceptFor(const Config& config, const TypeInfo* type) {
   if (!config.acceptContentTypes.empty()) return config.acceptContentTypes;
   if (type == nullptr) return "*/*";

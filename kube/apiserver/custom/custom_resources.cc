@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "kube/apiserver/custom/custom_approval.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/internal/utf8.h"
 #include "kube/base/joined.h"
-#include "kube/meta/mapping/internal/rest_index.h"
 
 namespace kube::apiserver {
 
@@ -123,7 +123,7 @@ class NameRequest {
 void setDefinitionDefaults(Definition& crd) {
   auto& spec = crd.spec.write();
   auto& names = spec.names.write();
-  if (names.singular.empty()) names.singular = kube::detail::lowerCase(names.kind);
+  if (names.singular.empty()) names.singular = kube::detail::lower(names.kind);
   if (names.listKind.empty() && !names.kind.empty()) names.listKind = names.kind + "List";
   if (!spec.conversion) spec.conversion->strategy = "None";
   if (crd.status.read().storedVersions.empty()) addStorageVersion(crd);

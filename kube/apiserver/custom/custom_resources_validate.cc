@@ -8,10 +8,10 @@
 
 #include "kube/apiserver/custom/custom_approval.h"
 #include "kube/apiserver/custom/custom_resources.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/internal/utf8.h"
 #include "kube/base/joined.h"
 #include "kube/codec/unstructured.h"
-#include "kube/meta/mapping/internal/rest_index.h"
 #include "kube/meta/validation/object_validation.h"
 #include "kube/meta/validation/validation.h"
 
@@ -369,7 +369,7 @@ class DefinitionCheck {
       if (name->empty()) continue;
       const bool kind = field == "kind" || field == "listKind";
       unlessValid(path.child(field), *name,
-                  validation::isDNS1035Label(kind ? kube::detail::lowerCase(*name) : name->str()),
+                  validation::isDNS1035Label(kind ? kube::detail::lower(*name) : name->str()),
                   kind ? "may have mixed case, but should otherwise match: " : "");
     }
     for (std::size_t i = 0; i < names.shortNames.size(); ++i) {

@@ -6,6 +6,7 @@
 #include "kube/apiserver/rules/built_in_cron.h"
 #include "kube/apiserver/rules/built_in_kinds.h"
 #include "kube/apiserver/rules/built_in_validation.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::apiserver::rules {
 
@@ -192,8 +193,8 @@ void checkTimeZone(std::string_view zone, const Place& at) {
   for (std::string_view rest = zone;;) {
     const std::size_t slash = rest.find('/');
     const std::string_view part = rest.substr(0, slash);
-    const bool letters = std::all_of(part.begin(), part.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '+';
+    const bool letters = std::all_of(part.begin(), part.end(), [](char c) {
+      return kube::detail::isAlphanumeric(c) || c == '.' || c == '-' || c == '_' || c == '+';
     });
     if (part.empty() || part.size() > 14 || part == "." || part == ".." || part[0] == '-' ||
         !letters) {

@@ -17,10 +17,9 @@ namespace kube::apiserver {
 namespace {
 
 using kube::detail::isDigit;
-bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool isHex(char c) { return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+using kube::detail::isLetter;
+bool isHex(char c) { return kube::detail::hexValue(c) >= 0; }
 bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v'); }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool allOf(std::string_view text, bool (*holds)(char)) {
   return std::all_of(text.begin(), text.end(), holds);
@@ -60,8 +59,7 @@ bool isDate(std::string_view text) {
 bool isDateTime(std::string_view text) {
   static const Pattern kTime(
       "^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$");
-  std::string lowered(text);
-  std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);
+  const std::string lowered = kube::detail::lower(text);
   const std::string_view all = lowered;
   const std::size_t t = all.find('t');
   if (t == std::string_view::npos || !isDate(all.substr(0, t))) return false;
@@ -103,7 +101,7 @@ bool isDuration(std::string_view text) {
     std::string unit;
     while (at < text.size()) {
       if (isLetter(text[at])) {
-        unit += lower(text[at++]);
+        unit += kube::detail::lower(text[at++]);
       } else if (text.substr(at).starts_with("µ")) {
         unit += "µ";
         at += 2;

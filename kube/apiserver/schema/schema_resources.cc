@@ -10,11 +10,11 @@
 #include "kube/apiserver/schema/schema_node.h"
 #include "kube/apiserver/schema/schema_place.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 #include "kube/base/joined.h"
 #include "kube/codec/apply/path_element.h"
 #include "kube/codec/unstructured.h"
 #include "kube/meta/gvk.h"
-#include "kube/meta/mapping/internal/rest_index.h"
 #include "kube/meta/validation/object_validation.h"
 #include "kube/meta/validation/validation.h"
 
@@ -137,7 +137,7 @@ class EmbeddedCheck {
       if (std::count(text.begin(), text.end(), '/') <= 1) return {};
       return fmt::format("unexpected GroupVersion string: {}", text);
     }
-    const validation::Reasons reasons = validation::isDNS1035Label(kube::detail::lowerCase(text));
+    const validation::Reasons reasons = validation::isDNS1035Label(kube::detail::lower(text));
     if (reasons.empty()) return {};
     return fmt::format("may have mixed case, but should otherwise match: {}", joined(reasons, ","));
   }

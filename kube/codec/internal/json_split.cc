@@ -91,137 +91,131 @@ std::size_t JsonSplitter::lineEnd(std::string_view chunk, std::size_t at) noexce
 }
 
 void JsonSplitter::feed(std::string_view chunk) {
-  std::size_t at = 0;
-  const auto indexedFrame = [&](std::string_view bytes) {
-    partLines_ = lines_;
-    sink_.frame(index_, partOffset_);
-    state_ = State::Frame;
-    lines_.pass(bytes);
-  };
-  while (at < chunk.size()) {
+  for (std::size_t at = 0; at < chunk.size();) {
     if (state_ == State::InValue) {
-      if (const std::size_t end = lineEnd(chunk, at); end != 0) {
-        const std::size_t held = partial_.size();
-        if (held + end - at <= maxPart_) {
-          partial_.append(chunk, at, end - at);
-          guessAt_ = partOffset_ + 2 * partial_.size();
-          if (isFrame(partial_)) {
-            guessAt_ = 0;
-            const std::string bytes = std::move(partial_);
-            partial_.clear();
-            at = end;
-            indexedFrame(bytes);
-            continue;
-          }
-          partial_.resize(held);
-        }
-      }
-      bool complete = false;
-      const std::size_t taken = scanner_.scan(chunk.substr(at), complete);
-      if (partial_.size() + taken > maxPart_) {
-        fail(partOffset_, "a value is over " + std::to_string(maxPart_) + " bytes long");
-      }
-      partial_.append(chunk, at, taken);
-      at += taken;
-      if (!complete) break;
-      // Taken out before it is processed, so that a sink that throws leaves nothing behind.
-      const std::string bytes = std::move(partial_);
-      partial_.clear();
-      part(bytes);
-      continue;
-    }
-
-    if (state_ == State::Items) {
+      at += continueValue(chunk, at);
+    } else if (state_ == State::Items) {
       at += items(chunk.substr(at), passed_ + at);
-      continue;
-    }
-
-    const char c = chunk[at];
-    if (isSpace(c)) {
+    } else if (isSpace(chunk[at]) || isPunctuation(chunk[at], passed_ + at)) {
       lines_.pass(chunk.substr(at, 1));
       ++at;
-      continue;
-    }
-    const std::size_t offset = passed_ + at;
-    const auto punctuation = [&](State next) {
-      state_ = next;
-      lines_.pass(chunk.substr(at, 1));
-      ++at;
-    };
-    switch (state_) {
-      case State::Start:
-        if (c != '{') fail(offset, "expected a list object");
-        punctuation(State::FirstKey);
-        continue;
-      case State::FirstKey:
-      case State::AfterValue:
-        if (c == '}') {
-          punctuation(State::Done);
-          continue;
-        }
-        if (state_ == State::AfterValue) {
-          if (c != ',') fail(offset, "expected ',' or '}'");
-          punctuation(State::Key);
-          continue;
-        }
-        [[fallthrough]];
-      case State::Key:
-        if (c != '"') fail(offset, "expected a field name in quotes");
-        valueState_ = State::Key;
-        break;
-      case State::Colon:
-        if (c != ':') fail(offset, "expected ':' after a field name");
-        punctuation(State::Value);
-        continue;
-      case State::Value:
-        if (key_ == "items" && c == '[') {
-          if (sawItems_) fail(offset, "duplicate field", "items");
-          sawItems_ = true;
-          sink_.begin();
-          punctuation(State::Items);
-          continue;
-        }
-        if (key_ == "items" && c != 'n') fail(offset, "expected an array", "items");
-        valueState_ = State::Value;
-        break;
-      case State::Frame:
-        valueState_ = State::Frame;
-        break;
-      case State::Done:
-        fail(offset, "unexpected text after the list");
-      case State::Items:
-      case State::InValue:
-        break;
-    }
-
-    // A value starts here. If it ends in this chunk too, it is passed on without a copy.
-    partOffset_ = offset;
-    if (const std::size_t end = lineEnd(chunk, at); end != 0 && end - at <= maxPart_) {
-      const std::string_view line = chunk.substr(at, end - at);
-      guessAt_ = offset + 2 * line.size();
-      if (isFrame(line)) {
-        guessAt_ = 0;
-        at = end;
-        indexedFrame(line);
-        continue;
-      }
-    }
-    scanner_.start(c);
-    bool complete = false;
-    const std::size_t size = 1 + scanner_.scan(chunk.substr(at + 1), complete);
-    if (size > maxPart_) {
-      fail(offset, "a value is over " + std::to_string(maxPart_) + " bytes long");
-    }
-    const std::string_view bytes = chunk.substr(at, size);
-    at += size;
-    if (complete) {
-      part(bytes);
     } else {
-      partial_.assign(bytes);
-      state_ = State::InValue;
+      at += startValue(chunk, at);
     }
   }
   passed_ += chunk.size();
+}
+
+// Handles a character outside of values. Returns false if a name, a member's value or a frame
+// starts with it, and sets valueState_ then.
+bool JsonSplitter::isPunctuation(char c, std::size_t offset) {
+  const auto next = [&](State state) {
+    state_ = state;
+    return true;
+  };
+  switch (state_) {
+    case State::Start:
+      if (c != '{') fail(offset, "expected a list object");
+      return next(State::FirstKey);
+    case State::FirstKey:
+    case State::AfterValue:
+      if (c == '}') return next(State::Done);
+      if (state_ == State::AfterValue) {
+        if (c != ',') fail(offset, "expected ',' or '}'");
+        return next(State::Key);
+      }
+      [[fallthrough]];
+    case State::Key:
+      if (c != '"') fail(offset, "expected a field name in quotes");
+      valueState_ = State::Key;
+      return false;
+    case State::Colon:
+      if (c != ':') fail(offset, "expected ':' after a field name");
+      return next(State::Value);
+    case State::Value:
+      if (key_ == "items" && c == '[') {
+        if (sawItems_) fail(offset, "duplicate field", "items");
+        sawItems_ = true;
+        sink_.begin();
+        return next(State::Items);
+      }
+      if (key_ == "items" && c != 'n') fail(offset, "expected an array", "items");
+      valueState_ = State::Value;
+      return false;
+    case State::Frame:
+      valueState_ = State::Frame;
+      return false;
+    case State::Done:
+      fail(offset, "unexpected text after the list");
+    case State::Items:
+    case State::InValue:
+      break;
+  }
+  return false;
+}
+
+// Takes a value from its first character on. If it ends in this chunk too, it is passed on without
+// a copy. Returns the number of bytes taken.
+std::size_t JsonSplitter::startValue(std::string_view chunk, std::size_t at) {
+  partOffset_ = passed_ + at;
+  if (const std::size_t end = lineEnd(chunk, at); end != 0 && end - at <= maxPart_) {
+    const std::string_view line = chunk.substr(at, end - at);
+    guessAt_ = partOffset_ + 2 * line.size();
+    if (isFrame(line)) {
+      indexedFrame(line);
+      return line.size();
+    }
+  }
+  scanner_.start(chunk[at]);
+  bool complete = false;
+  const std::size_t size = 1 + scanner_.scan(chunk.substr(at + 1), complete);
+  if (size > maxPart_) failTooLong();
+  if (complete) {
+    part(chunk.substr(at, size));
+  } else {
+    partial_.assign(chunk, at, size);
+    state_ = State::InValue;
+  }
+  return size;
+}
+
+// Takes more of a value that began in an earlier chunk. Returns the number of bytes taken.
+std::size_t JsonSplitter::continueValue(std::string_view chunk, std::size_t at) {
+  // Taken out before it is processed, so that a sink that throws leaves nothing behind.
+  const auto takePartial = [&] {
+    std::string bytes = std::move(partial_);
+    partial_.clear();
+    return bytes;
+  };
+  const std::size_t held = partial_.size();
+  if (const std::size_t end = lineEnd(chunk, at); end != 0 && held + end - at <= maxPart_) {
+    partial_.append(chunk, at, end - at);
+    guessAt_ = partOffset_ + 2 * partial_.size();
+    if (isFrame(partial_)) {
+      indexedFrame(takePartial());
+      return end - at;
+    }
+    partial_.resize(held);
+  }
+  bool complete = false;
+  const std::size_t taken = scanner_.scan(chunk.substr(at), complete);
+  if (held + taken > maxPart_) failTooLong();
+  partial_.append(chunk, at, taken);
+  if (complete) part(takePartial());
+  return taken;
+}
+
+// Passes on a frame that isFrame() has indexed.
+void JsonSplitter::indexedFrame(std::string_view bytes) {
+  guessAt_ = 0;
+  partLines_ = lines_;
+  sink_.frame(index_, partOffset_);
+  state_ = State::Frame;
+  lines_.pass(bytes);
+}
+
+void JsonSplitter::failTooLong() const {
+  fail(partOffset_, "a value is over " + std::to_string(maxPart_) + " bytes long");
 }
 
 namespace {

@@ -51,6 +51,11 @@ class JsonSplitter : public Splitter {
     Frame,
     InValue,
   };
+  bool isPunctuation(char c, std::size_t offset);
+  std::size_t startValue(std::string_view chunk, std::size_t at);
+  std::size_t continueValue(std::string_view chunk, std::size_t at);
+  void indexedFrame(std::string_view bytes);
+  [[noreturn]] void failTooLong() const;
   void part(std::string_view bytes);
   bool isFrame(std::string_view text);
   std::size_t lineEnd(std::string_view chunk, std::size_t at) noexcept;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "kube/base/internal/text.h"
+
 namespace kube {
 
 std::pair<GroupVersionResource, GroupVersionResource> unsafeGuessKindToResource(
     const GroupVersionKind& kind) {
   if (kind.kind.empty()) return {};
-  std::string name = detail::lowerCase(kind.kind);
+  std::string name = detail::lower(kind.kind);
   GroupVersionResource singular = kind.groupVersion().withResource(name);
   if (name.ends_with("endpoints")) return {singular, singular};
   if (name.ends_with('y')) {

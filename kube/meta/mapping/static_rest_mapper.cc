@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 
+#include "kube/base/internal/text.h"
 #include "kube/meta/mapping/default_rest_mapper.h"
 
 namespace kube {
@@ -100,7 +101,7 @@ void StaticRestMapper::addVersion(const GroupVersion& version,
   for (const metav1::APIResource& resource : resources) {
     if (isSubresource(resource)) continue;
     const GroupVersionKind kind = version.withKind(resource.kind);
-    const GroupVersionKind lowerKind = version.withKind(detail::lowerCase(resource.kind));
+    const GroupVersionKind lowerKind = version.withKind(detail::lower(resource.kind));
     const GroupVersionResource plural = version.withResource(resource.name);
     const String singular = !resource.singularName.empty()
                                 ? resource.singularName

@@ -5,16 +5,9 @@
 #include <algorithm>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/text.h"
 
 namespace kube::detail {
-
-std::string lowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
 
 template <class Same>
 void RestIndex::put(Positions& positions, Same same) {
@@ -45,7 +38,7 @@ std::vector<const RestIndex::Entry*> RestIndex::ofResource(
   std::vector<const Entry*> found;
   auto named = byName_.find(partial.resource.view());
   if (named == byName_.end()) {
-    named = byName_.find(std::string_view(lowerCase(partial.resource)));
+    named = byName_.find(std::string_view(lower(partial.resource)));
     if (named == byName_.end()) return found;
   }
   const auto collect = [&](auto wantedGroup) {

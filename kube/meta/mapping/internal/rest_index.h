@@ -68,6 +68,4 @@ inline bool namesVersion(std::string_view version) noexcept {
   return !version.empty() && version != "__internal";
 }
 
-std::string lowerCase(std::string_view text);
-
 }  // namespace kube::detail
