@@ -42,7 +42,7 @@ std::string clientFile(const Schema& schema, std::string_view path) {
   return "";
 }
 
-TEST(GenerateClients, GroupsAreNamedByTheFirstLabelOfTheirName) {
+TEST(GenerateClientsTest, GroupsAreNamedByTheFirstLabelOfTheirName) {
   const std::string clientset = clientFile(
       schemaOf({package("core/v1", "", {resource("Pod", "pods")}),
                 package("apiserverinternal/v1alpha1", "internal.apiserver.k8s.io",
@@ -55,7 +55,7 @@ TEST(GenerateClients, GroupsAreNamedByTheFirstLabelOfTheirName) {
   EXPECT_THAT(clientset, Not(HasSubstr("magepolicy")));  // it has no resources
 }
 
-TEST(GenerateClients, ResourcesKeepTheCapitalsOfTheirKinds) {
+TEST(GenerateClientsTest, ResourcesKeepTheCapitalsOfTheirKinds) {
   const std::string client = clientFile(
       schemaOf({package(
           "x/v1", "x.io",
@@ -71,7 +71,7 @@ TEST(GenerateClients, ResourcesKeepTheCapitalsOfTheirKinds) {
   EXPECT_THAT(client, HasSubstr("GroupClient(rest, {\"x.io\", \"v1\"})"));
 }
 
-TEST(GenerateClients, ASubresourceChoosesTheClient) {
+TEST(GenerateClientsTest, ASubresourceChoosesTheClient) {
   Kind web = resource("Web", "webs");
   web.subresources = {
       {.name = "scale", .group = "y.io", .version = "v2", .kind = "Size", .verbs = {}}};
@@ -86,7 +86,7 @@ TEST(GenerateClients, ASubresourceChoosesTheClient) {
   EXPECT_THAT(client, HasSubstr("#include \"kube/client/subresource_clients.h\"\n"));
 }
 
-TEST(GenerateClients, AnUnknownBodyIsAnErrorThatNamesIt) {
+TEST(GenerateClientsTest, AnUnknownBodyIsAnErrorThatNamesIt) {
   Kind web = resource("Web", "webs");
   web.subresources = {
       {.name = "scale", .group = "y.io", .version = "v2", .kind = "Size", .verbs = {}}};
@@ -98,7 +98,7 @@ TEST(GenerateClients, AnUnknownBodyIsAnErrorThatNamesIt) {
   }
 }
 
-TEST(GenerateClients, HeadersSayIfNoReleaseServesTheirResources) {
+TEST(GenerateClientsTest, HeadersSayIfNoReleaseServesTheirResources) {
   Kind gone = resource("Old", "olds");
   gone.retired = true;
   EXPECT_THAT(clientFile(schemaOf({package("x/v1", "x.io", {gone})}), "kube/client/x/v1.h"),
@@ -108,7 +108,7 @@ TEST(GenerateClients, HeadersSayIfNoReleaseServesTheirResources) {
               Not(HasSubstr("no longer serve")));
 }
 
-TEST(GenerateInformers, WatchableResourcesHaveAnAccessor) {
+TEST(GenerateInformersTest, WatchableResourcesHaveAnAccessor) {
   Kind web = resource("Web", "webs");
   web.verbs = {"get", "list", "watch"};
   Kind review = resource("Review", "reviews");

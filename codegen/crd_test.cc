@@ -83,7 +83,7 @@ std::string failure(const std::vector<Value>& definitions, ReadOptions options =
   return "no error";
 }
 
-TEST(CrdReader, OptionalScalarsAreStdOptionalUnlessEmptyMeansAbsent) {
+TEST(CrdReaderTest, OptionalScalarsAreStdOptionalUnlessEmptyMeansAbsent) {
   const std::string spec = specOf(R"(
 type: object
 required: [must, name]
@@ -109,7 +109,7 @@ properties:
   EXPECT_THAT(spec, HasSubstr("  std::optional<kube::String> gone = {};\n"));
 }
 
-TEST(CrdReader, UsesTheLibrarysStructsForEqualSchemas) {
+TEST(CrdReaderTest, UsesTheLibrarysStructsForEqualSchemas) {
   const std::string condition = R"({type: object, required: [type, status, reason, message,
     lastTransitionTime], properties: {type: {type: string}, status: {type: string},
     reason: {type: string}, message: {type: string}, observedGeneration: {type: integer},
@@ -125,7 +125,7 @@ TEST(CrdReader, UsesTheLibrarysStructsForEqualSchemas) {
       HasSubstr("kube::List<WidgetSpecConditions> conditions"));
 }
 
-TEST(CrdReader, ValuesWithoutACppTypeAreAnyJsonAndNotedWithTheirPath) {
+TEST(CrdReaderTest, ValuesWithoutACppTypeAreAnyJsonAndNotedWithTheirPath) {
   const Generated result = generated({definition(
       "{type: object, required: [none], properties: {m: {type: array, items: {type: array, items: "
       "{type: integer}}}, none: {type: string, nullable: true}}}")});
@@ -140,7 +140,7 @@ TEST(CrdReader, ValuesWithoutACppTypeAreAnyJsonAndNotedWithTheirPath) {
           "a kube::Value"));
 }
 
-TEST(CrdReader, ErrorsNameThePath) {
+TEST(CrdReaderTest, ErrorsNameThePath) {
   EXPECT_EQ(failure({definition("{type: object, properties: {a: {type: strange}}}")}),
             "test: spec.versions[0].schema.openAPIV3Schema.spec.a: unknown type \"strange\"");
   EXPECT_EQ(
@@ -150,7 +150,7 @@ TEST(CrdReader, ErrorsNameThePath) {
               HasSubstr("spec.a: the reference \"#/definitions/A\" does not name a schema"));
 }
 
-TEST(CrdReader, NestingAndNumbersAreBounded) {
+TEST(CrdReaderTest, NestingAndNumbersAreBounded) {
   Value deep = Value::Object{{"type", "string"}};
   for (int i = 0; i < 300; ++i) {
     Value next = Value::Object{{"type", "object"}};
@@ -169,7 +169,7 @@ TEST(CrdReader, NestingAndNumbersAreBounded) {
   EXPECT_THAT(failure({crd}), HasSubstr("more than 1000 properties"));
 }
 
-TEST(CrdReader, RefusesNamesThatCouldInjectCode) {
+TEST(CrdReaderTest, RefusesNamesThatCouldInjectCode) {
   EXPECT_THAT(failure({definition("{}", "acme\n#include <x>")}), HasSubstr("spec.group: \"acme"));
   EXPECT_THAT(failure({definition("{}", "acme", "A{};")}), HasSubstr("is not a name"));
   EXPECT_THAT(failure({definition("{}", "")}), HasSubstr("spec.group: missing"));
@@ -179,7 +179,7 @@ TEST(CrdReader, RefusesNamesThatCouldInjectCode) {
   EXPECT_THAT(failure({definition("{}")}, {.outer = "class"}), HasSubstr("cannot be a namespace"));
 }
 
-TEST(CrdReader, RefusesOtherVersionsAndKindsWithTheWayOut) {
+TEST(CrdReaderTest, RefusesOtherVersionsAndKindsWithTheWayOut) {
   Value old = definition("{}");
   old["apiVersion"] = "apiextensions.k8s.io/v1beta1";
   EXPECT_THAT(failure({old}), HasSubstr("convert the definition to it"));
@@ -188,28 +188,28 @@ TEST(CrdReader, RefusesOtherVersionsAndKindsWithTheWayOut) {
   EXPECT_THAT(failure({definition("{}"), definition("{}")}), HasSubstr("is defined twice"));
 }
 
-TEST(CrdReader, GroupsWithTheSameFirstLabelGetDifferentNames) {
+TEST(CrdReaderTest, GroupsWithTheSameFirstLabelGetDifferentNames) {
   const Generated result =
       generated({definition("{}", "acme.example.com"), definition("{}", "acme.example.org")});
   EXPECT_THAT(result.file("acme/v1.h"), HasSubstr("namespace acmev1 {"));
   EXPECT_THAT(result.file("acmeexampleorg/v1_client.h"), HasSubstr("class AcmeexampleorgV1Client"));
 }
 
-TEST(CrdReader, PutsAllCodeIntoAnOuterNamespace) {
+TEST(CrdReaderTest, PutsAllCodeIntoAnOuterNamespace) {
   const Generated result = generated({definition("{type: object}")}, {.outer = "my::api"});
   EXPECT_THAT(result.file("acme/v1.h"), HasSubstr("namespace my::api::acmev1 {"));
   EXPECT_THAT(result.file("acme/v1.cc"), HasSubstr("kube::TypeOf<my::api::acmev1::Widget>::info"));
   EXPECT_THAT(result.file("crds.h"), HasSubstr("namespace my::api {"));
 }
 
-TEST(CrdReader, AnnotationsCanBeLeftOut) {
+TEST(CrdReaderTest, AnnotationsCanBeLeftOut) {
   EXPECT_THAT(generated({definition("{type: object}")}).file("acme/v1.cc"),
               HasSubstr("SchemaText"));
   EXPECT_THAT(generated({definition("{type: object}")}, {.annotations = false}).file("acme/v1.cc"),
               Not(HasSubstr("SchemaText")));
 }
 
-TEST(CrdReader, ResolvesReferencesToTheLibraryAndWithinTheDocument) {
+TEST(CrdReaderTest, ResolvesReferencesToTheLibraryAndWithinTheDocument) {
   const Value document = parseYaml(R"(
 components:
   schemas:
@@ -244,7 +244,7 @@ resources:
   EXPECT_THAT(header, HasSubstr("  kube::List<WidgetSpec> inner"));
 }
 
-TEST(Names, TextBecomesALiteralOrAnIdentifier) {
+TEST(NamesTest, TextBecomesALiteralOrAnIdentifier) {
   EXPECT_EQ(literal("a\"b\\c\n?\?/"), R"("a\"b\\c\012?\?/")");
   EXPECT_EQ(identifier("foo-bar.baz"), "fooBarBaz");
   EXPECT_EQ(identifier("3d"), "x3d");

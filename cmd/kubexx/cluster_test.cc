@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "cmd/kubexx/invocation.h"
-#include "cmd/kubexx/run_test.h"
+#include "cmd/kubexx/run_testing.h"
 
 namespace kube::cmd {
 namespace {

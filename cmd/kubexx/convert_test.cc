@@ -51,7 +51,7 @@ std::string errorOf(const std::string& input, ConvertOptions options) {
   return "no error";
 }
 
-TEST(Convert, YamlThroughProtobufAndJsonIsTheSameObject) {
+TEST(ConvertTest, YamlThroughProtobufAndJsonIsTheSameObject) {
   const std::string yaml = run(kDeployment, {.output = "yaml"}).out;
   EXPECT_NE(yaml.find("replicas: 0"), std::string::npos) << "an explicit zero is kept";
   EXPECT_NE(yaml.find("memory: 1Gi"), std::string::npos) << "quantities become canonical";
@@ -64,7 +64,7 @@ TEST(Convert, YamlThroughProtobufAndJsonIsTheSameObject) {
   EXPECT_EQ(run(json, {.output = "protobuf"}).out, protobuf);
 }
 
-TEST(Convert, WarnsAboutUnknownFieldsOrRefusesOrKeepsThem) {
+TEST(ConvertTest, WarnsAboutUnknownFieldsOrRefusesOrKeepsThem) {
   const std::string input = "apiVersion: v1\nkind: ConfigMap\nsurprise: 1\n";
   const Result lenient = run(input, {});
   EXPECT_EQ(lenient.out.find("surprise"), std::string::npos);
@@ -73,7 +73,7 @@ TEST(Convert, WarnsAboutUnknownFieldsOrRefusesOrKeepsThem) {
   EXPECT_NE(run(input, {.unstructured = true}).out.find("surprise: 1"), std::string::npos);
 }
 
-TEST(Convert, KindsThatAreNotBuiltInStayAsTheyAre) {
+TEST(ConvertTest, KindsThatAreNotBuiltInStayAsTheyAre) {
   const std::string input = "apiVersion: example.com/v1\nkind: Thing\nspec:\n  size: 3\n";
   EXPECT_EQ(run(input, {}).out, input);
   EXPECT_NE(errorOf(input, {.output = "protobuf"}).find("needs a built-in kind"),
@@ -84,7 +84,7 @@ TEST(Convert, KindsThatAreNotBuiltInStayAsTheyAre) {
 }
 
 // A message of a watch has no kind, and none in the envelope of protobuf.
-TEST(Convert, WatchEventsInAllFormats) {
+TEST(ConvertTest, WatchEventsInAllFormats) {
   const std::string yaml =
       "object:\n  apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\ntype: ADDED\n";
   const std::string protobuf = run(yaml, {.output = "protobuf"}).out;
@@ -97,7 +97,7 @@ TEST(Convert, WatchEventsInAllFormats) {
 }
 
 // A server that speaks protobuf sends the object as protobuf, too.
-TEST(Convert, TheObjectOfAWatchEventInProtobufIsShown) {
+TEST(ConvertTest, TheObjectOfAWatchEventInProtobufIsShown) {
   metav1::WatchEvent event{.type = "MODIFIED"};
   event.object.raw =
       run("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", {.output = "protobuf"}).out;
@@ -106,7 +106,7 @@ TEST(Convert, TheObjectOfAWatchEventInProtobufIsShown) {
   EXPECT_NE(json.find("\"name\": \"a\""), std::string::npos) << json;
 }
 
-TEST(Convert, WritesDocumentsAndListItemsOneByOne) {
+TEST(ConvertTest, WritesDocumentsAndListItemsOneByOne) {
   const std::string input =
       "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n  metadata: {name: "
       "a}\n"
@@ -117,7 +117,7 @@ TEST(Convert, WritesDocumentsAndListItemsOneByOne) {
   EXPECT_NE(errorOf(input, {.output = "protobuf"}).find("one object"), std::string::npos);
 }
 
-TEST(Convert, ErrorsNameTheSourceThePositionAndTheField) {
+TEST(ConvertTest, ErrorsNameTheSourceThePositionAndTheField) {
   EXPECT_EQ(errorOf("apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: many\n", {}),
             "in: yaml: line 4, column 13 (offset 55): spec.replicas: expected a number, found a "
             "string");
@@ -153,7 +153,7 @@ spec:
   targetCPUUtilizationPercentage: 50
 )";
 
-TEST(ConvertToVersion, WorksFromAndToEveryFormat) {
+TEST(ConvertToVersionTest, WorksFromAndToEveryFormat) {
   EXPECT_EQ(run(kAutoscaler, {.toVersion = "autoscaling/v1"}).out, kOldAutoscaler);
   EXPECT_EQ(run(kOldAutoscaler, {.toVersion = "autoscaling/v2"}).out, kAutoscaler);
   for (const char* format : {"json", "protobuf", "yaml"}) {
@@ -164,7 +164,7 @@ TEST(ConvertToVersion, WorksFromAndToEveryFormat) {
   }
 }
 
-TEST(ConvertToVersion, ConvertsDocumentsAndListsAndKeepsOtherGroups) {
+TEST(ConvertToVersionTest, ConvertsDocumentsAndListsAndKeepsOtherGroups) {
   const std::string configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";
   const std::string thing = "apiVersion: example.com/v1\nkind: Thing\n";
   EXPECT_EQ(
@@ -195,7 +195,7 @@ TEST(ConvertToVersion, ConvertsDocumentsAndListsAndKeepsOtherGroups) {
   EXPECT_NE(list.find("targetCPUUtilizationPercentage: 50"), std::string::npos) << list;
 }
 
-TEST(ConvertToVersion, ErrorsNameTheVersionsAndTheKind) {
+TEST(ConvertToVersionTest, ErrorsNameTheVersionsAndTheKind) {
   EXPECT_EQ(errorOf(kAutoscaler, {.toVersion = "autoscaling/v9"}),
             "--to-version: there is no built-in API version \"autoscaling/v9\"");
   EXPECT_EQ(errorOf(kAutoscaler, {.toVersion = "a/b/c"}), "unexpected GroupVersion string: a/b/c");

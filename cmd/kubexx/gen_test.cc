@@ -19,16 +19,16 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Gen : public ::testing::Test {
+class GenTest : public ::testing::Test {
  protected:
-  Gen()
+  GenTest()
       : folder_(std::filesystem::path(::testing::TempDir()) /
                 ("kubexx-gen-" +
                  std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()))) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }
-  ~Gen() override { std::filesystem::remove_all(folder_); }
+  ~GenTest() override { std::filesystem::remove_all(folder_); }
 
   std::string write(const std::string& name, const std::string& content) const {
     std::ofstream(folder_ / name) << content;
@@ -86,7 +86,7 @@ spec:
 
 const std::string kGood = "{type: object, required: [size], properties: {size: {type: integer}}}";
 
-TEST_F(Gen, WritesTypesClientsAndInformers) {
+TEST_F(GenTest, WritesTypesClientsAndInformers) {
   EXPECT_THAT(run({.outer = "mine", .files = {write("w.yaml", definition(kGood))}}),
               HasSubstr("1 group-versions, 3 types: 7 files, 7 changed"));
   EXPECT_THAT(read("acme/v1.h"), HasSubstr("namespace mine::acmev1 {"));
@@ -98,7 +98,7 @@ TEST_F(Gen, WritesTypesClientsAndInformers) {
               HasSubstr("0 changed"));
 }
 
-TEST_F(Gen, ReadsFoldersAndIgnoresOtherObjectsInManifests) {
+TEST_F(GenTest, ReadsFoldersAndIgnoresOtherObjectsInManifests) {
   std::filesystem::create_directories(folder_ / "all");
   write("all/a.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n---\n" +
                           definition(kGood, "a.example.com") + "---\n" +
@@ -109,7 +109,7 @@ TEST_F(Gen, ReadsFoldersAndIgnoresOtherObjectsInManifests) {
   EXPECT_NE(read("b/v1.h"), "");
 }
 
-TEST_F(Gen, RefusesInvalidDefinitionsWithThePath) {
+TEST_F(GenTest, RefusesInvalidDefinitionsWithThePath) {
   EXPECT_THAT(
       failure(definition("{properties: {size: {type: integer}}}")),
       HasSubstr("bad.yaml: widgets.acme.example.com: a server would refuse this "
@@ -126,20 +126,20 @@ TEST_F(Gen, RefusesInvalidDefinitionsWithThePath) {
               HasSubstr("properties.a.type: expected a string"));
 }
 
-TEST_F(Gen, IgnoresConversionWebhooksAndProtectedGroups) {
+TEST_F(GenTest, IgnoresConversionWebhooksAndProtectedGroups) {
   run({.files = {write("w.yaml", definition(kGood, "acme.k8s.io") +
                                      "  conversion: {strategy: Webhook, webhook: {clientConfig: "
                                      "{url: 'https://x'}, conversionReviewVersions: [v1]}}\n")}});
   EXPECT_NE(read("acme/v1.h"), "");
 }
 
-TEST_F(Gen, NotesFieldsThatBecomeValues) {
+TEST_F(GenTest, NotesFieldsThatBecomeValues) {
   run({.files = {write("w.yaml",
                        definition("{type: object, x-kubernetes-preserve-unknown-fields: true}"))}});
   EXPECT_THAT(notes_, HasSubstr("spec: x-kubernetes-preserve-unknown-fields: a kube::Value\n"));
 }
 
-TEST_F(Gen, GeneratesFromAServersResourcesWithoutDefinition) {
+TEST_F(GenTest, GeneratesFromAServersResourcesWithoutDefinition) {
   testing::ApiServer server({.manifests = {definition(kGood)}});
   const std::string kubeconfig = (folder_ / "kubeconfig").string();
   Kubeconfig::parse(server.kubeconfig()).write(kubeconfig);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cmd/kubexx/invocation.h"
-#include "cmd/kubexx/run_test.h"
+#include "cmd/kubexx/run_testing.h"
 
 namespace kube::cmd {
 namespace {

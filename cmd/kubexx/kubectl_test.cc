@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cmd/kubexx/run_test.h"
+#include "cmd/kubexx/run_testing.h"
 #include "kube/base/clock.h"
 
 namespace kube::cmd {
@@ -19,9 +19,9 @@ struct TimeStandsStill {
   FakeClock clock{realClock().wallNow()};
 };
 
-class BesideKubectl : private TimeStandsStill, public CliTest {
+class BesideKubectlTest : private TimeStandsStill, public CliTest {
  protected:
-  BesideKubectl() : CliTest(&clock) {}
+  BesideKubectlTest() : CliTest(&clock) {}
 
   void SetUp() override {
     const char* named = std::getenv("KUBECTL");
@@ -78,9 +78,10 @@ class BesideKubectl : private TimeStandsStill, public CliTest {
   std::string kubectl_;
 };
 
-class EveryForm : public BesideKubectl, public ::testing::WithParamInterface<const char*> {};
+class EveryFormTest : public BesideKubectlTest,
+                      public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(EveryForm, IsTheSame) {
+TEST_P(EveryFormTest, IsTheSame) {
   const std::string kind = GetParam();
   compare({"get", kind});
   compare({"get", kind, "-o", "wide"});
@@ -93,12 +94,12 @@ TEST_P(EveryForm, IsTheSame) {
            "custom-columns=NAME:.metadata.name,LABELS:.metadata.labels,KIND:.kind,NO:.not.there"});
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryForm,
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryFormTest,
                          ::testing::Values("pods", "services", "deployments", "statefulsets",
                                            "configmaps", "secrets", "cronjobs", "jobs", "ingresses",
                                            "nodes", "namespaces", "books"));
 
-TEST_F(BesideKubectl, OneObject) {
+TEST_F(BesideKubectlTest, OneObject) {
   compare({"get", "pod", "web-1"});
   compare({"get", "pod/web-1", "-o", "yaml"});
   compare({"get", "pod", "web-1", "-o", "json"});
@@ -109,7 +110,7 @@ TEST_F(BesideKubectl, OneObject) {
   compare({"get", "deploy/web", "-o", "jsonpath-as-json={.spec.template.spec.containers[*].name}"});
 }
 
-TEST_F(BesideKubectl, SeveralKindsAndNamespaces) {
+TEST_F(BesideKubectlTest, SeveralKindsAndNamespaces) {
   compare({"get", "pods,svc"});
   compare({"get", "pods,rs,svc,deploy"});
   compare({"get", "pods", "-A"});
@@ -118,7 +119,7 @@ TEST_F(BesideKubectl, SeveralKindsAndNamespaces) {
   compare({"get", "pods", "--show-kind"});
 }
 
-TEST_F(BesideKubectl, FlagsForColumns) {
+TEST_F(BesideKubectlTest, FlagsForColumns) {
   compare({"get", "pods", "--show-labels"});
   compare({"get", "pods", "-L", "app,tier"});
   compare({"get", "pods", "--no-headers"});
@@ -130,7 +131,7 @@ TEST_F(BesideKubectl, FlagsForColumns) {
   compare({"get", "--raw", "/api/v1/namespaces/default/configmaps/settings"});
 }
 
-TEST_F(BesideKubectl, MissingObjectsAndResources) {
+TEST_F(BesideKubectlTest, MissingObjectsAndResources) {
   compare({"get", "pods", "-n", "nowhere"});
   compare({"get", "pods", "-l", "app=none", "-A"});
   compare({"get", "nodes", "-l", "app=none"});
@@ -144,7 +145,7 @@ TEST_F(BesideKubectl, MissingObjectsAndResources) {
   compare({"get", "pods", "--field-selector", "spec.nonsense=1"});
 }
 
-TEST_F(BesideKubectl, OtherCommands) {
+TEST_F(BesideKubectlTest, OtherCommands) {
   compare({"api-resources"});
   compare({"api-resources", "-o", "wide"});
   compare({"api-resources", "-o", "name", "--namespaced=false"});

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cmd/kubexx/run_test.h"
+#include "cmd/kubexx/run_testing.h"
 
 namespace kube::cmd {
 namespace {

@@ -20,7 +20,7 @@
 #include "cmd/kubexx/logs.h"
 #include "cmd/kubexx/pod_target.h"
 #include "cmd/kubexx/port_forward.h"
-#include "cmd/kubexx/run_test.h"
+#include "cmd/kubexx/run_testing.h"
 #include "cmd/kubexx/terminal.h"
 #include "cmd/kubexx/terminal_text.h"
 #include "kube/base/error.h"
@@ -451,7 +451,7 @@ TEST_F(PodCommandsTest, LogsKeepOnlyColoursOnATerminal) {
   EXPECT_EQ(runKubexx(words).out, "\x1b[32mok\x1b[0m\n\x1b[2J\x1b]0;t\x07\n");
 }
 
-TEST(CopyPlace, ParsesLocalPathsAndPathsInPods) {
+TEST(CopyPlaceTest, ParsesLocalPathsAndPathsInPods) {
   const auto parse = [](const char* text) {
     const CopyPlace place = CopyPlace::parse(text);
     return place.namespace_ + "|" + place.pod + "|" + place.path;

@@ -1,4 +1,4 @@
-#include "cmd/kubexx/run_test.h"
+#include "cmd/kubexx/run_testing.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -101,7 +101,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(Program, ReportsErrorsOfTheCommandLine) {
+TEST(ProgramTest, ReportsErrorsOfTheCommandLine) {
   const Ran flag = runKubexx({"get", "pods", "--nonsense"});
   EXPECT_EQ(flag.code, 1);
   EXPECT_NE(flag.err.find("--nonsense"), std::string::npos) << flag.err;
@@ -110,7 +110,7 @@ TEST(Program, ReportsErrorsOfTheCommandLine) {
   EXPECT_NE(help.out.find("--field-selector"), std::string::npos) << help.out;
 }
 
-TEST(Program, SuggestsCommandsAndFlags) {
+TEST(ProgramTest, SuggestsCommandsAndFlags) {
   const auto said = [](std::vector<std::string> words) {
     const Ran ran = runKubexx(words);
     EXPECT_EQ(ran.code, 1);
@@ -139,7 +139,7 @@ TEST(Program, SuggestsCommandsAndFlags) {
             "error: unknown flag: --feild-selector; did you mean --field-selector?");
 }
 
-TEST(Program, ErrorsDoNotQuoteSecrets) {
+TEST(ProgramTest, ErrorsDoNotQuoteSecrets) {
   using Words = std::vector<std::string>;
   for (const Words& words :
        {Words{"--tokn", "hunter2", "get", "pods"}, Words{"get", "pods", "--tokn=hunter2"},

@@ -9,7 +9,7 @@
 
 #include <sstream>
 
-#include "cmd/kubexx/run_test.h"
+#include "cmd/kubexx/run_testing.h"
 #include "cmd/kubexx/table_layout.h"
 #include "cmd/kubexx/text_diff.h"
 #include "kube/base/internal/control_characters.h"
@@ -35,11 +35,11 @@ std::string filtered(std::vector<std::string> pieces, bool colours = false) {
   return text;
 }
 
-TEST(ControlFilter, WritesControlCharactersAsWords) {
+TEST(ControlFilterTest, WritesControlCharactersAsWords) {
   EXPECT_EQ(filtered({"a\x1b]0;title\x07 ä\b\n"}), "aU+001B]0;titleU+0007 äU+0008\n");
 }
 
-TEST(ControlFilter, PiecesMayEndAnywhere) {
+TEST(ControlFilterTest, PiecesMayEndAnywhere) {
   const std::string text = "→\xc2\x9b\r\nü\r\x1b[31mx\x1b[0m";
   for (const bool colours : {false, true}) {
     const std::string whole = filtered({text}, colours);
@@ -52,7 +52,7 @@ TEST(ControlFilter, PiecesMayEndAnywhere) {
   }
 }
 
-TEST(ControlFilter, KeepsColoursIfAsked) {
+TEST(ControlFilterTest, KeepsColoursIfAsked) {
   EXPECT_EQ(filtered({"\x1b[1;31mred\x1b[m\x1b[38:5:1mx"}, true),
             "\x1b[1;31mred\x1b[m\x1b[38:5:1mx");
   EXPECT_EQ(filtered({"\x1b[2J\x1b]0;t\x07\x1b[?25l\x1b[31"}, true),
@@ -62,7 +62,7 @@ TEST(ControlFilter, KeepsColoursIfAsked) {
   EXPECT_EQ(filtered({"\x1b[31m"}), "U+001B[31m");
 }
 
-TEST(TerminalText, FiltersOnlyTerminals) {
+TEST(TerminalTextTest, FiltersOnlyTerminals) {
   int person = -1, terminal = -1, pipes[2];
   ASSERT_EQ(openpty(&person, &terminal, nullptr, nullptr, nullptr), 0);
   ASSERT_EQ(pipe2(pipes, O_CLOEXEC), 0);
@@ -80,7 +80,7 @@ TEST(TerminalText, FiltersOnlyTerminals) {
   for (const int fd : {person, terminal, pipes[0], pipes[1]}) close(fd);
 }
 
-TEST(TerminalText, ReportsFailuresOfTheStream) {
+TEST(TerminalTextTest, ReportsFailuresOfTheStream) {
   class Broken : public std::streambuf {
     std::streamsize xsputn(const char*, std::streamsize) override { return 0; }
   };
@@ -92,14 +92,14 @@ TEST(TerminalText, ReportsFailuresOfTheStream) {
   EXPECT_FALSE(out << OwnText{"x"});
 }
 
-TEST(TableLayout, CellsAreHarmlessAndStillAligned) {
+TEST(TableLayoutTest, CellsAreHarmlessAndStillAligned) {
   TableLayout layout;
   layout.row({{std::string("a\x1b[2J\b") + kLate}, {"x"}});
   layout.row({{"b"}, {"y"}});
   EXPECT_EQ(layout.flush(), "aU+001B[2JU+0008U+009B   x\nb                        y\n");
 }
 
-TEST(UnifiedDiff, InColoursIsHarmless) {
+TEST(UnifiedDiffTest, InColoursIsHarmless) {
   const std::string diff = unifiedDiff("a\x1b[2J\nb\n", "a\x1b[2J\nc\b\n", "x\x1b", "y", true);
   EXPECT_EQ(diff,
             "--- xU+001B\n+++ y\n@@ -1,2 +1,2 @@\n aU+001B[2J\n\x1b[31m-b\x1b[0m\n"
@@ -221,7 +221,7 @@ TEST_F(HostileServerTest, DiscoveryIsHarmless) {
   }
 }
 
-TEST(HostileProxy, IsQuotedHarmlessly) {
+TEST(HostileProxyTest, IsQuotedHarmlessly) {
   RawServer proxy([](RawConnection& connection, int) {
     connection.readHead();
     connection.write("HTTP/1.1 407 no\x1b]0;t\x07\xc2\x9b\r\nContent-Length: 0\r\n\r\n");

@@ -48,7 +48,7 @@ void whoAmI(Invocation& invocation, const std::string& output) {
 
 void addWhoAmI(CLI::App& app, Invocation& invocation) {
   const auto output = std::make_shared<std::string>();
-  Command(app, "whoami", "Show the user that the server takes you for")
+  Command(app, "whoami", "Show your user, as the server sees it")
       .option("-o,--output", *output, "yaml, json, jsonpath=...")
       .run([&invocation, output] { whoAmI(invocation, *output); });
 }

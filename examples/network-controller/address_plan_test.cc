@@ -18,7 +18,7 @@ const ObjectKey a{"ns", "a"}, b{"ns", "b"}, c{"ns", "c"};
 
 Ipv4Block block(std::string_view text) { return Ipv4Block::parse(text); }
 
-TEST(AddressPlan, GrantsFreeBlocksOnly) {
+TEST(AddressPlanTest, GrantsFreeBlocksOnly) {
   AddressPlan plan(block("10.0.0.0/8"));
   EXPECT_FALSE(plan.claim(a, block("192.168.0.0/16")));
   EXPECT_FALSE(plan.claim(a, block("192.168.0.0/16")));  // its own
@@ -30,7 +30,7 @@ TEST(AddressPlan, GrantsFreeBlocksOnly) {
   EXPECT_TRUE(plan.claim(b, block("0.0.0.0/0")));
 }
 
-TEST(AddressPlan, KnowsIfAnOwnerHasMoreBlocks) {
+TEST(AddressPlanTest, KnowsIfAnOwnerHasMoreBlocks) {
   AddressPlan plan(block("10.0.0.0/8"));
   EXPECT_FALSE(plan.hasMore(a));
   plan.claim(a, block("10.0.0.0/24"));
@@ -44,7 +44,7 @@ TEST(AddressPlan, KnowsIfAnOwnerHasMoreBlocks) {
   EXPECT_FALSE(plan.hasMore(a));
 }
 
-TEST(AddressPlan, FindsFreeBlocksInThePool) {
+TEST(AddressPlanTest, FindsFreeBlocksInThePool) {
   AddressPlan plan(block("10.0.0.0/22"));
   EXPECT_FALSE(plan.claim(c, block("10.0.1.128/25")));
   EXPECT_EQ(plan.claimAny(a, 24)->str(), "10.0.0.0/24");
@@ -56,7 +56,7 @@ TEST(AddressPlan, FindsFreeBlocksInThePool) {
   EXPECT_FALSE(plan.claimAny({"ns", "g"}, 8));  // larger than the pool
 }
 
-TEST(AddressPlan, ReturnsTheOwnersThatMayTryAgain) {
+TEST(AddressPlanTest, ReturnsTheOwnersThatMayTryAgain) {
   AddressPlan plan(block("10.0.0.0/24"));
   EXPECT_FALSE(plan.claim(a, block("10.0.0.0/24")));
   EXPECT_TRUE(plan.claim(b, block("10.0.0.0/25")));
@@ -68,7 +68,7 @@ TEST(AddressPlan, ReturnsTheOwnersThatMayTryAgain) {
   EXPECT_THAT(plan.release(b), IsEmpty());
 }
 
-TEST(AddressPlan, AnOwnerKeepsBothBlocksUntilItSettles) {
+TEST(AddressPlanTest, AnOwnerKeepsBothBlocksUntilItSettles) {
   AddressPlan plan(block("10.0.0.0/8"));
   EXPECT_FALSE(plan.claim(a, block("10.0.0.0/16")));
   EXPECT_FALSE(plan.claim(a, block("10.0.1.0/24")));
@@ -80,7 +80,7 @@ TEST(AddressPlan, AnOwnerKeepsBothBlocksUntilItSettles) {
   EXPECT_THAT(plan.release(a), IsEmpty());
 }
 
-TEST(AddressPlan, AgreesWithAPlainList) {
+TEST(AddressPlanTest, AgreesWithAPlainList) {
   std::mt19937 random(7);
   const Ipv4Block pool = block("10.0.0.0/26");
   AddressPlan plan(pool);

@@ -9,7 +9,7 @@
 namespace network {
 namespace {
 
-TEST(Ipv4Block, ParsesAndFormats) {
+TEST(Ipv4BlockTest, ParsesAndFormats) {
   const Ipv4Block block = Ipv4Block::parse("10.1.16.0/20");
   EXPECT_EQ(block.str(), "10.1.16.0/20");
   EXPECT_EQ(formatAddress(block.last()), "10.1.31.255");
@@ -17,7 +17,7 @@ TEST(Ipv4Block, ParsesAndFormats) {
   EXPECT_EQ(Ipv4Block::parse("255.255.255.255/32").first, ~std::uint32_t{0});
 }
 
-TEST(Ipv4Block, DetectsOverlaps) {
+TEST(Ipv4BlockTest, DetectsOverlaps) {
   const Ipv4Block block = Ipv4Block::parse("10.1.0.0/16");
   EXPECT_TRUE(block.overlaps(Ipv4Block::parse("10.1.255.0/24")));
   EXPECT_TRUE(Ipv4Block::parse("10.1.255.0/24").overlaps(block));
@@ -27,7 +27,7 @@ TEST(Ipv4Block, DetectsOverlaps) {
   EXPECT_FALSE(block.contains(parseAddress("10.2.2.3")));
 }
 
-TEST(Ipv4Block, RefusesWrongText) {
+TEST(Ipv4BlockTest, RefusesWrongText) {
   const auto refusal = [](std::string_view text) -> std::string {
     try {
       Ipv4Block::parse(text);

@@ -45,7 +45,7 @@ spec:
   maxReplicas: 5
 )";
 
-TEST(FormerAutoscaling, MetricsOfV2beta1) {
+TEST(FormerAutoscalingTest, MetricsOfV2beta1) {
   const auto now =
       thereAndBack<autoscalingv2::HorizontalPodAutoscaler,
                    autoscalingv2beta1::HorizontalPodAutoscaler>(std::string(kScaler) + R"(
@@ -73,7 +73,7 @@ status:
   EXPECT_EQ(now.status->conditions[0].type, "AbleToScale");
 }
 
-TEST(FormerAutoscaling, V2beta1KeepsTheBehaviorInAnAnnotation) {
+TEST(FormerAutoscalingTest, V2beta1KeepsTheBehaviorInAnAnnotation) {
   auto now = fromYaml<autoscalingv2::HorizontalPodAutoscaler>(kScaler);
   now.spec->behavior->scaleDown->stabilizationWindowSeconds = 7;
   now.spec->behavior->scaleDown->tolerance = Quantity("50m");
@@ -83,7 +83,7 @@ TEST(FormerAutoscaling, V2beta1KeepsTheBehaviorInAnAnnotation) {
   EXPECT_EQ(converted<autoscalingv2::HorizontalPodAutoscaler>(old), now);
 }
 
-TEST(FormerAutoscaling, V2beta2KeepsTolerancesInAnnotations) {
+TEST(FormerAutoscalingTest, V2beta2KeepsTolerancesInAnnotations) {
   auto now = fromYaml<autoscalingv2::HorizontalPodAutoscaler>(kScaler);
   now.spec->behavior->scaleUp->tolerance = Quantity("50m");
   now.spec->behavior->scaleUp->selectPolicy = "Max";
@@ -93,14 +93,14 @@ TEST(FormerAutoscaling, V2beta2KeepsTolerancesInAnnotations) {
   EXPECT_EQ(converted<autoscalingv2::HorizontalPodAutoscaler>(old), now);
 }
 
-TEST(FormerFlowControl, SharesHaveAnotherName) {
+TEST(FormerFlowControlTest, SharesHaveAnotherName) {
   const auto now = thereAndBack<flowcontrolv1::PriorityLevelConfiguration,
                                 flowcontrolv1alpha1::PriorityLevelConfiguration>(
       "metadata: {name: p}\nspec: {type: Limited, limited: {assuredConcurrencyShares: 30}}\n");
   EXPECT_EQ(now.spec->limited->nominalConcurrencyShares, 30);
 }
 
-TEST(FormerNode, RuntimeClassesHadASpec) {
+TEST(FormerNodeTest, RuntimeClassesHadASpec) {
   const auto now = thereAndBack<nodev1::RuntimeClass, nodev1alpha1::RuntimeClass>(
       "metadata: {name: r}\nspec: {runtimeHandler: kata, overhead: {podFixed: {cpu: 1}}, "
       "scheduling: {nodeSelector: {a: b}}}\n");
@@ -108,7 +108,7 @@ TEST(FormerNode, RuntimeClassesHadASpec) {
   EXPECT_EQ(now.overhead->podFixed["cpu"], Quantity("1"));
 }
 
-TEST(FormerDiscovery, ZonesWereTopology) {
+TEST(FormerDiscoveryTest, ZonesWereTopology) {
   const auto now = thereAndBack<discoveryv1::EndpointSlice, discoveryv1beta1::EndpointSlice>(R"(
 metadata: {name: s}
 addressType: IPv4
@@ -125,7 +125,7 @@ endpoints:
   EXPECT_EQ(now.endpoints[1].deprecatedTopology["kubernetes.io/hostname"], "other");
 }
 
-TEST(FormerResource, RequestsWereFlat) {
+TEST(FormerResourceTest, RequestsWereFlat) {
   const std::string claim = R"(
 metadata: {name: c}
 spec:
@@ -145,7 +145,7 @@ spec:
   EXPECT_EQ((thereAndBack<resourcev1::ResourceClaim, resourcev1alpha3::ResourceClaim>(claim)), now);
 }
 
-TEST(FormerResource, DevicesHadABasicPart) {
+TEST(FormerResourceTest, DevicesHadABasicPart) {
   const auto slice = [](std::string_view capacity) {
     return R"(
 metadata: {name: s}
@@ -171,7 +171,7 @@ spec:
 }
 
 // Kinds that have no successor keep the names of the last release that served them.
-TEST(FormerKinds, KeepTheirResources) {
+TEST(FormerKindsTest, KeepTheirResources) {
   const ResourceInfo& policy = *builtInKind("policy/v1beta1", "PodSecurityPolicy")->resource;
   EXPECT_EQ(policy.plural, "podsecuritypolicies");
   EXPECT_TRUE(policy.retired);

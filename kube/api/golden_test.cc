@@ -121,7 +121,7 @@ void skipWithoutData(std::string_view version) {
          "of Kubernetes, for KUBEXX_GOLDEN_DIR=DIR";
 }
 
-class Golden : public testing::TestWithParam<Release> {
+class GoldenTest : public testing::TestWithParam<Release> {
  protected:
   void SetUp() override { skipWithoutData(GetParam().version); }
 
@@ -140,14 +140,14 @@ class Golden : public testing::TestWithParam<Release> {
   }
 };
 
-TEST_P(Golden, EveryFileIsAKnownKind) {
+TEST_P(GoldenTest, EveryFileIsAKnownKind) {
   EXPECT_EQ(stems(GetParam().version).size(), GetParam().kinds);
   for (const std::string& stem : stems(GetParam().version)) {
     EXPECT_NE(findType(stem), nullptr) << stem;
   }
 }
 
-TEST_P(Golden, JsonBecomesTheSameProtobuf) {
+TEST_P(GoldenTest, JsonBecomesTheSameProtobuf) {
   for (const std::string& stem : unchanged()) {
     SCOPED_TRACE(stem);
     const TypeInfo& type = *findType(stem);
@@ -159,7 +159,7 @@ TEST_P(Golden, JsonBecomesTheSameProtobuf) {
   }
 }
 
-TEST_P(Golden, ProtobufBecomesTheSameJson) {
+TEST_P(GoldenTest, ProtobufBecomesTheSameJson) {
   for (const std::string& stem : unchanged()) {
     SCOPED_TRACE(stem);
     const TypeInfo& type = *findType(stem);
@@ -171,7 +171,7 @@ TEST_P(Golden, ProtobufBecomesTheSameJson) {
   }
 }
 
-TEST_P(Golden, YamlBothWays) {
+TEST_P(GoldenTest, YamlBothWays) {
   for (const std::string& stem : unchanged()) {
     SCOPED_TRACE(stem);
     const TypeInfo& type = *findType(stem);
@@ -188,7 +188,7 @@ TEST_P(Golden, YamlBothWays) {
 }
 
 // Objects of kinds that have changed lose the fields that are gone, as with upstream's types.
-TEST_P(Golden, KindsThatHaveChangedGetTheirPresentForm) {
+TEST_P(GoldenTest, KindsThatHaveChangedGetTheirPresentForm) {
   const Release& release = GetParam();
   for (const std::string_view changed : release.changed) {
     const std::string stem(changed);
@@ -220,7 +220,7 @@ TEST_P(Golden, KindsThatHaveChangedGetTheirPresentForm) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Releases, Golden, testing::ValuesIn(releases()),
+INSTANTIATE_TEST_SUITE_P(Releases, GoldenTest, testing::ValuesIn(releases()),
                          [](const testing::TestParamInfo<Release>& release) {
                            std::string name(release.param.version);
                            std::ranges::replace(name, '.', '_');
@@ -228,7 +228,7 @@ INSTANTIATE_TEST_SUITE_P(Releases, Golden, testing::ValuesIn(releases()),
                          });
 
 // Kinds that were gone before those releases, with the data of the last one that had them.
-TEST(GoldenFormer, KindsOfTheLastReleaseThatHadThem) {
+TEST(GoldenFormerTest, KindsOfTheLastReleaseThatHadThem) {
   const std::map<std::string_view, std::vector<std::string>> kinds = {
       {"v1.26",
        {"extensions.v1beta1.PodSecurityPolicy", "resource.k8s.io.v1alpha1.PodScheduling",
@@ -270,7 +270,7 @@ TEST(GoldenFormer, KindsOfTheLastReleaseThatHadThem) {
   }
 }
 
-TEST(GoldenNewest, DecodingThroughAPoolChangesNothing) {
+TEST(GoldenNewestTest, DecodingThroughAPoolChangesNothing) {
   skipWithoutData(releases().front().version);
   if (IsSkipped()) return;
   Pool pool;
@@ -298,7 +298,7 @@ TEST(GoldenNewest, DecodingThroughAPoolChangesNothing) {
 
 // Converts each object to every other version of its kind, and back. With every field set, few
 // kinds have a field that another version lacks; these report it.
-TEST(GoldenNewest, VersionsOfAKindBecomeEachOtherAndBackOrSayWhyNot) {
+TEST(GoldenNewestTest, VersionsOfAKindBecomeEachOtherAndBackOrSayWhyNot) {
   skipWithoutData(releases().front().version);
   if (IsSkipped()) return;
   const Scheme& scheme = builtInScheme();

@@ -11,7 +11,7 @@
 namespace kube {
 namespace {
 
-TEST(JsonPathOfKinds, ReadsPods) {
+TEST(JsonPathOfKindsTest, ReadsPods) {
   corev1::PodList pods;
   for (const char* name : {"web-1", "web-2"}) {
     corev1::Pod& pod = pods.items.emplace_back();
@@ -36,7 +36,7 @@ TEST(JsonPathOfKinds, ReadsPods) {
   EXPECT_EQ(print("{.kind}"), "PodList");
 }
 
-TEST(JsonPathOfKinds, ReadsSchemasInTheFormTheyHave) {
+TEST(JsonPathOfKindsTest, ReadsSchemasInTheFormTheyHave) {
   const auto crd = fromJson<apiextensionsv1::CustomResourceDefinition>(
       R"({"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"type":"object","properties":{)"
       R"("any":{"additionalProperties":true},"map":{"additionalProperties":{"type":"string"}},)"

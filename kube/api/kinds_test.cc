@@ -47,13 +47,13 @@ void expectZeroed(const TypeInfo& type, std::set<const TypeInfo*>& seen) {
   EXPECT_EQ(made, zeroes) << type.name;
 }
 
-TEST(Kinds, EveryDefaultObjectIsZeroedMemory) {
+TEST(KindsTest, EveryDefaultObjectIsZeroedMemory) {
   std::set<const TypeInfo*> seen;
   for (const TypeInfo* type : builtInKinds()) expectZeroed(*type, seen);
   EXPECT_GT(seen.size(), 500u);
 }
 
-TEST(Kinds, ADeploymentTellsExplicitZeroFromAbsent) {
+TEST(KindsTest, ADeploymentTellsExplicitZeroFromAbsent) {
   const auto zero = roundTrip<appsv1::Deployment>(
       R"({"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"a"},"spec":{"replicas":0}})");
   const auto none = roundTrip<appsv1::Deployment>(
@@ -63,7 +63,7 @@ TEST(Kinds, ADeploymentTellsExplicitZeroFromAbsent) {
   EXPECT_NE(zero, none);
 }
 
-TEST(Kinds, AVolumeKeepsItsSourceBesideItsName) {
+TEST(KindsTest, AVolumeKeepsItsSourceBesideItsName) {
   const auto pod = roundTrip<corev1::Pod>(
       R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"volumes":[)"
       R"({"name":"config","configMap":{"name":"c","defaultMode":420}},{"name":"tmp","emptyDir":{}}],)"
@@ -73,14 +73,14 @@ TEST(Kinds, AVolumeKeepsItsSourceBesideItsName) {
   EXPECT_FALSE(pod.spec->volumes[1].configMap);
 }
 
-TEST(Kinds, ASecretHoldsBytes) {
+TEST(KindsTest, ASecretHoldsBytes) {
   const auto secret = roundTrip<corev1::Secret>(
       R"({"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"},"data":{"bin":"AP8B","pw":"c3dvcmRmaXNo"},"type":"Opaque"})");
   EXPECT_EQ(secret.data["pw"], "swordfish");
   EXPECT_EQ(secret.data["bin"], std::string_view("\x00\xff\x01", 3));
 }
 
-TEST(Kinds, AServicePortIsANumberOrAName) {
+TEST(KindsTest, AServicePortIsANumberOrAName) {
   const auto service = roundTrip<corev1::Service>(
       R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"s"},"spec":{"ports":[)"
       R"({"port":80,"targetPort":8080},{"port":81,"targetPort":"http"},{"port":82,"targetPort":"8080"}]}})");
@@ -89,14 +89,14 @@ TEST(Kinds, AServicePortIsANumberOrAName) {
   EXPECT_TRUE(service.spec->ports[2].targetPort.isString());
 }
 
-TEST(Kinds, ALeaseKeepsMicroseconds) {
+TEST(KindsTest, ALeaseKeepsMicroseconds) {
   const auto lease = roundTrip<coordinationv1::Lease>(
       R"({"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"l","creationTimestamp":"2024-02-29T12:00:00Z"},)"
       R"("spec":{"holderIdentity":"me","leaseDurationSeconds":15,"renewTime":"2024-02-29T12:00:00.000123Z"}})");
   EXPECT_EQ(lease.spec->renewTime.nanos(), 123000);
 }
 
-TEST(Kinds, ASchemaHoldsItselfABooleanOrAnArray) {
+TEST(KindsTest, ASchemaHoldsItselfABooleanOrAnArray) {
   const auto crd = roundTrip<apiextensionsv1::CustomResourceDefinition>(
       R"({"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"things.example.com"},)"
       R"("spec":{"group":"example.com","names":{"plural":"things","kind":"Thing"},"scope":"Namespaced","versions":[)"
@@ -110,7 +110,7 @@ TEST(Kinds, ASchemaHoldsItselfABooleanOrAnArray) {
   EXPECT_TRUE(schema.properties["size"].xKubernetesIntOrString);
 }
 
-TEST(Kinds, QuantitiesAreCanonicalAndTyposAreFound) {
+TEST(KindsTest, QuantitiesAreCanonicalAndTyposAreFound) {
   const auto quota = fromYaml<corev1::ResourceQuota>(
       "apiVersion: v1\nkind: ResourceQuota\nspec: {hard: {cpu: 0.5, memory: 2048Mi, pods: 10}}\n");
   EXPECT_EQ(quota.spec->hard["cpu"].text(), "500m");
@@ -123,7 +123,7 @@ TEST(Kinds, QuantitiesAreCanonicalAndTyposAreFound) {
   EXPECT_THROW(fromYaml<corev1::ResourceQuota>("spec: {hard: {cpu: ' '}}"), DecodeError);
 }
 
-TEST(Kinds, EveryBuiltInKindIsFoundByItsNameAndHasATable) {
+TEST(KindsTest, EveryBuiltInKindIsFoundByItsNameAndHasATable) {
   EXPECT_GE(builtInKinds().size(), 340U);
   for (const TypeInfo* type : builtInKinds()) {
     const ResourceInfo& resource = *type->resource;
@@ -141,7 +141,7 @@ TEST(Kinds, EveryBuiltInKindIsFoundByItsNameAndHasATable) {
   EXPECT_EQ(builtInKind("v1", "Nonsense"), nullptr);
 }
 
-TEST(Kinds, MergeFactsAreInTheTables) {
+TEST(KindsTest, MergeFactsAreInTheTables) {
   const FieldInfo* containers = TypeOf<corev1::PodSpec>::info.field("containers");
   ASSERT_NE(containers->merge, nullptr);
   EXPECT_EQ(containers->merge->patchMergeKey, "name");

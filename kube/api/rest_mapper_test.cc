@@ -13,7 +13,7 @@ std::string kindOf(std::string_view text) {
   return mappingFor(builtInRestMapper(), text).gvk.str();
 }
 
-TEST(BuiltInRestMapper, PrefersServedResourcesInTheServersOrderOfGroups) {
+TEST(BuiltInRestMapperTest, PrefersServedResourcesInTheServersOrderOfGroups) {
   EXPECT_EQ(kindOf("pods"), "/v1, Kind=Pod");
   EXPECT_EQ(kindOf("events"), "/v1, Kind=Event");
   EXPECT_EQ(kindOf("events.events.k8s.io"), "events.k8s.io/v1, Kind=Event");
@@ -26,7 +26,7 @@ TEST(BuiltInRestMapper, PrefersServedResourcesInTheServersOrderOfGroups) {
   EXPECT_EQ(kindOf("nodes.metrics.k8s.io"), "metrics.k8s.io/v1, Kind=NodeMetrics");
 }
 
-TEST(BuiltInRestMapper, ReadsAllFormsOfAName) {
+TEST(BuiltInRestMapperTest, ReadsAllFormsOfAName) {
   for (const char* text :
        {"deploy", "deployment", "deployments", "Deployment", "deployments.apps",
         "deployments.v1.apps", "deploy.apps", "deploy.v1.apps", "Deployment.v1.apps"}) {
@@ -45,7 +45,7 @@ TEST(BuiltInRestMapper, ReadsAllFormsOfAName) {
   EXPECT_THROW(kindOf("gadgets"), NoResourceMatchError);
 }
 
-TEST(BuiltInRestMapper, KnowsScopesAndVersions) {
+TEST(BuiltInRestMapperTest, KnowsScopesAndVersions) {
   const RestMapper& mapper = builtInRestMapper();
   EXPECT_EQ(mapper.restMapping({"", "Node"}),
             (RestMapping{{"", "v1", "nodes"}, {"", "v1", "Node"}, RestScope::Root}));
@@ -57,7 +57,7 @@ TEST(BuiltInRestMapper, KnowsScopesAndVersions) {
   EXPECT_THROW(mapper.restMapping({"apps", "Deployment"}, {"v7"}), NoKindMatchError);
 }
 
-TEST(BuiltInRestMapper, MapsEveryServedKindBothWays) {
+TEST(BuiltInRestMapperTest, MapsEveryServedKindBothWays) {
   const RestMapper& mapper = builtInRestMapper();
   std::size_t served = 0;
   for (const TypeInfo* type : builtInKinds()) {
@@ -76,7 +76,7 @@ TEST(BuiltInRestMapper, MapsEveryServedKindBothWays) {
   EXPECT_GE(served, 120U);
 }
 
-TEST(BuiltInCategories, AllHasTheResourcesThatKubectlShows) {
+TEST(BuiltInCategoriesTest, AllHasTheResourcesThatKubectlShows) {
   const auto all = builtInCategories().expand("all");
   ASSERT_TRUE(all);
   EXPECT_EQ(*all, (std::vector<GroupResource>{{"", "pods"},

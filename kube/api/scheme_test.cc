@@ -60,7 +60,7 @@ std::string converted(const std::string& yaml) {
   return toYaml(scheme().convertTo<B>(fromYaml<A>(yaml, {.strict = true})));
 }
 
-TEST(BuiltInScheme, EveryBuiltInKindIsRegistered) {
+TEST(BuiltInSchemeTest, EveryBuiltInKindIsRegistered) {
   for (const TypeInfo* type : builtInKinds()) {
     const ResourceInfo& resource = *type->resource;
     const GroupVersionKind gvk{resource.group, resource.version, resource.kind};
@@ -72,7 +72,7 @@ TEST(BuiltInScheme, EveryBuiltInKindIsRegistered) {
   EXPECT_EQ(scheme().name(), "built-in");
 }
 
-TEST(BuiltInScheme, SomeTypesAreUnversionedAndOptionsAreInEveryVersion) {
+TEST(BuiltInSchemeTest, SomeTypesAreUnversionedAndOptionsAreInEveryVersion) {
   EXPECT_TRUE(scheme().objectKinds<metav1::Status>().unversioned);
   EXPECT_TRUE(scheme().objectKinds<metav1::APIVersions>().unversioned);
   EXPECT_TRUE(scheme().objectKinds<metav1::APIGroup>().unversioned);
@@ -84,7 +84,7 @@ TEST(BuiltInScheme, SomeTypesAreUnversionedAndOptionsAreInEveryVersion) {
 }
 
 // The order of the `install` packages of Kubernetes.
-TEST(BuiltInScheme, VersionsAreInTheOrderOfAnApiServer) {
+TEST(BuiltInSchemeTest, VersionsAreInTheOrderOfAnApiServer) {
   const auto versions = [](std::string_view group) {
     std::string result;
     for (const GroupVersion& version : scheme().prioritizedVersionsForGroup(group)) {
@@ -108,7 +108,7 @@ TEST(BuiltInScheme, VersionsAreInTheOrderOfAnApiServer) {
   EXPECT_THAT(preferred, testing::Contains(GroupVersion{"policy", "v1"}));
 }
 
-TEST(BuiltInScheme, DecodesAnyKindFromAnyFormat) {
+TEST(BuiltInSchemeTest, DecodesAnyKindFromAnyFormat) {
   const UniversalDeserializer deserializer(scheme());
   EXPECT_NE(deserializer.decode("apiVersion: apps/v1\nkind: Deployment\n").as<appsv1::Deployment>(),
             nullptr);
@@ -119,7 +119,7 @@ TEST(BuiltInScheme, DecodesAnyKindFromAnyFormat) {
 }
 
 // Most kinds with several versions have equal fields in them; filled objects survive a round trip.
-TEST(BuiltInScheme, VersionsWithEqualFieldsBecomeEachOther) {
+TEST(BuiltInSchemeTest, VersionsWithEqualFieldsBecomeEachOther) {
   const auto cronJob = fromYaml<batchv1beta1::CronJob>(
       "metadata: {name: c}\nspec:\n  schedule: '* * * * *'\n  suspend: false\n  jobTemplate:\n"
       "    spec:\n      backoffLimit: 3\n      template:\n        spec:\n          containers:\n"
@@ -140,7 +140,7 @@ TEST(BuiltInScheme, VersionsWithEqualFieldsBecomeEachOther) {
             event);
 }
 
-TEST(BuiltInScheme, EveryPairOfVersionsIsConvertedOrRefusedByName) {
+TEST(BuiltInSchemeTest, EveryPairOfVersionsIsConvertedOrRefusedByName) {
   int pairs = 0;
   for (const auto& [gvk, type] : scheme().allKnownTypes()) {
     if (scheme().objectKinds(*type).kinds.size() > 1) continue;
@@ -246,7 +246,7 @@ status:
   observedGeneration: 7
 )";
 
-TEST(Autoscaling, V1KeepsFieldsThatItLacksInAnnotations) {
+TEST(AutoscalingTest, V1KeepsFieldsThatItLacksInAnnotations) {
   namespace v1 = autoscalingv1;
   namespace v2 = autoscalingv2;
   const auto hpa = fromYaml<v2::HorizontalPodAutoscaler>(kHpaV2, {.strict = true});
@@ -279,7 +279,7 @@ TEST(Autoscaling, V1KeepsFieldsThatItLacksInAnnotations) {
       << "and all of it comes back";
 }
 
-TEST(Autoscaling, StatusesOfAllMetricsGoAround) {
+TEST(AutoscalingTest, StatusesOfAllMetricsGoAround) {
   namespace v1 = autoscalingv1;
   namespace v2 = autoscalingv2;
   const auto hpa = fromYaml<v2::HorizontalPodAutoscaler>(R"(spec:
@@ -303,7 +303,7 @@ status:
 }
 
 // The cases of Kubernetes' own test.
-TEST(Autoscaling, TheCpuUtilizationIsFoundBesideAnAverageValueOfTheCpu) {
+TEST(AutoscalingTest, TheCpuUtilizationIsFoundBesideAnAverageValueOfTheCpu) {
   namespace v1 = autoscalingv1;
   namespace v2 = autoscalingv2;
   const auto old =
@@ -325,7 +325,7 @@ TEST(Autoscaling, TheCpuUtilizationIsFoundBesideAnAverageValueOfTheCpu) {
   EXPECT_TRUE(none.metadata.annotations.empty());
 }
 
-TEST(Autoscaling, V1WithoutMetricsMeansEightyPercentOfTheCpu) {
+TEST(AutoscalingTest, V1WithoutMetricsMeansEightyPercentOfTheCpu) {
   const std::string yaml =
       converted<autoscalingv2::HorizontalPodAutoscaler, autoscalingv1::HorizontalPodAutoscaler>(
           "metadata: {name: a}\nspec: {maxReplicas: 3}\nstatus: {currentReplicas: 1, "
@@ -334,7 +334,7 @@ TEST(Autoscaling, V1WithoutMetricsMeansEightyPercentOfTheCpu) {
   EXPECT_THAT(yaml, HasSubstr("current:\n        averageUtilization: 7\n"));
 }
 
-TEST(Autoscaling, AnnotationsThatCannotBeReadAreDropped) {
+TEST(AutoscalingTest, AnnotationsThatCannotBeReadAreDropped) {
   namespace v1 = autoscalingv1;
   v1::HorizontalPodAutoscaler old;
   old.spec->targetCPUUtilizationPercentage = 5;
@@ -351,7 +351,7 @@ TEST(Autoscaling, AnnotationsThatCannotBeReadAreDropped) {
   }
 }
 
-TEST(Autoscaling, ListsAreConvertedItemByItem) {
+TEST(AutoscalingTest, ListsAreConvertedItemByItem) {
   autoscalingv2::HorizontalPodAutoscalerList list;
   list.items = {fromYaml<autoscalingv2::HorizontalPodAutoscaler>(kHpaV2)};
   const AnyObject out = scheme().convertToVersion(list, {"autoscaling", "v1"});
@@ -363,7 +363,7 @@ TEST(Autoscaling, ListsAreConvertedItemByItem) {
             50);
 }
 
-TEST(Apps, DefaultsOfV1beta1BecomeExplicitInV1) {
+TEST(AppsTest, DefaultsOfV1beta1BecomeExplicitInV1) {
   constexpr const char* kWorkload =
       "spec:\n  template:\n    metadata: {labels: {app: web}}\n    spec: {containers: []}\n";
   const auto deployment =
@@ -393,7 +393,7 @@ TEST(Apps, DefaultsOfV1beta1BecomeExplicitInV1) {
                    .revisionHistoryLimit.has_value());
 }
 
-TEST(Apps, ARollbackIsKeptAndV1beta2IsReachedThroughV1) {
+TEST(AppsTest, ARollbackIsKeptAndV1beta2IsReachedThroughV1) {
   auto beta = fromYaml<appsv1beta1::Deployment>("spec: {rollbackTo: {revision: 4}}\n");
   const auto v1beta2 = scheme().convertTo<appsv1beta2::Deployment>(beta);
   EXPECT_EQ(v1beta2.metadata.annotations["deprecated.deployment.rollback.to"], "4");
@@ -409,7 +409,7 @@ TEST(Apps, ARollbackIsKeptAndV1beta2IsReachedThroughV1) {
                         "deprecated.deployment.rollback.to is not a number: four"));
 }
 
-TEST(Networking, IngressBackendsAreWrittenAnew) {
+TEST(NetworkingTest, IngressBackendsAreWrittenAnew) {
   const std::string beta = R"(apiVersion: networking.k8s.io/v1beta1
 kind: Ingress
 metadata:
@@ -462,7 +462,7 @@ spec:
               HasSubstr("a service's port has either a name or a number"));
 }
 
-TEST(Policy, AnEmptySelectorKeepsItsMeaning) {
+TEST(PolicyTest, AnEmptySelectorKeepsItsMeaning) {
   const auto toV1 = [](const char* yaml) {
     return scheme().convertTo<policyv1::PodDisruptionBudget>(
         fromYaml<policyv1beta1::PodDisruptionBudget>(yaml, {.strict = true}));
@@ -487,7 +487,7 @@ TEST(Policy, AnEmptySelectorKeepsItsMeaning) {
   EXPECT_FALSE(toV1("spec: {}\n").spec.read().selector);
 }
 
-TEST(AdmissionRegistration, WebhooksKeepTheDefaultsOfTheirVersion) {
+TEST(AdmissionRegistrationTest, WebhooksKeepTheDefaultsOfTheirVersion) {
   namespace v1 = admissionregistrationv1;
   namespace v1beta1 = admissionregistrationv1beta1;
   v1beta1::ValidatingWebhookConfiguration beta;
@@ -509,7 +509,7 @@ TEST(AdmissionRegistration, WebhooksKeepTheDefaultsOfTheirVersion) {
   EXPECT_EQ(back.webhooks[0].timeoutSeconds, 10);
 }
 
-TEST(FlowControl, NoSharesAreTheDefaultUnlessZeroIsMeant) {
+TEST(FlowControlTest, NoSharesAreTheDefaultUnlessZeroIsMeant) {
   namespace v1 = flowcontrolv1;
   namespace v1beta3 = flowcontrolv1beta3;
   v1beta3::PriorityLevelConfiguration beta;
@@ -532,7 +532,7 @@ TEST(FlowControl, NoSharesAreTheDefaultUnlessZeroIsMeant) {
             9);
 }
 
-TEST(FlowControl, OldVersionsCallTheSharesAssured) {
+TEST(FlowControlTest, OldVersionsCallTheSharesAssured) {
   namespace v1 = flowcontrolv1;
   namespace v1beta2 = flowcontrolv1beta2;
   v1beta2::PriorityLevelConfiguration old;
@@ -546,7 +546,7 @@ TEST(FlowControl, OldVersionsCallTheSharesAssured) {
               HasSubstr("PriorityLevelConfiguration: spec.limited: 0 shares cannot be converted"));
 }
 
-TEST(Authorization, GroupsWereOnceCalledGroup) {
+TEST(AuthorizationTest, GroupsWereOnceCalledGroup) {
   authorizationv1beta1::SubjectAccessReview old;
   old.spec->group = {"a", "b"};
   old.spec->user = "u";
@@ -555,7 +555,7 @@ TEST(Authorization, GroupsWereOnceCalledGroup) {
   EXPECT_EQ(scheme().convertTo<authorizationv1beta1::SubjectAccessReview>(review), old);
 }
 
-TEST(Rbac, SubjectsOfV1alpha1HaveAnApiVersion) {
+TEST(RbacTest, SubjectsOfV1alpha1HaveAnApiVersion) {
   namespace v1 = rbacv1;
   namespace alpha = rbacv1alpha1;
   alpha::ClusterRoleBinding in;
@@ -576,7 +576,7 @@ TEST(Rbac, SubjectsOfV1alpha1HaveAnApiVersion) {
   EXPECT_EQ(back.subjects[3].apiVersion, "robots.io/");
 }
 
-TEST(Certificates, V1NeedsASigner) {
+TEST(CertificatesTest, V1NeedsASigner) {
   certificatesv1beta1::CertificateSigningRequest in;
   in.spec->request = "x";
   EXPECT_THAT(
@@ -591,7 +591,7 @@ TEST(Certificates, V1NeedsASigner) {
   EXPECT_EQ(out.status->conditions[0].status, "True");
 }
 
-TEST(Events, OfTheCoreGroupAreThoseOfEventsK8sIo) {
+TEST(EventsTest, OfTheCoreGroupAreThoseOfEventsK8sIo) {
   const auto core = fromYaml<corev1::Event>(
       "metadata: {name: e}\ninvolvedObject: {kind: Pod, name: p}\nmessage: m\nreason: r\ntype: "
       "Warning\nsource: {component: kubelet}\ncount: 3\nfirstTimestamp: '2024-01-02T03:04:05Z'\n"
@@ -608,7 +608,7 @@ TEST(Events, OfTheCoreGroupAreThoseOfEventsK8sIo) {
   EXPECT_EQ(scheme().convertTo<corev1::Event>(event), core);
 }
 
-TEST(Definitions, AreRefusedBecauseTheirMeaningsDiffer) {
+TEST(DefinitionsTest, AreRefusedBecauseTheirMeaningsDiffer) {
   EXPECT_THAT(errorOf([] {
                 scheme().convertTo<apiextensionsv1::CustomResourceDefinition>(
                     apiextensionsv1beta1::CustomResourceDefinition());
@@ -616,7 +616,7 @@ TEST(Definitions, AreRefusedBecauseTheirMeaningsDiffer) {
               HasSubstr("CustomResourceDefinitions are not converted"));
 }
 
-TEST(BuiltInScheme, AFieldWithoutCounterpartIsAnErrorWithItsPath) {
+TEST(BuiltInSchemeTest, AFieldWithoutCounterpartIsAnErrorWithItsPath) {
   const UniversalDeserializer deserializer(scheme());
   EXPECT_THAT(
       errorOf([&] {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(TokenBucket, LetsABurstThroughAndThenTheRate) {
+TEST(TokenBucketTest, LetsABurstThroughAndThenTheRate) {
   FakeClock clock;
   TokenBucket bucket({.qps = 10, .burst = 3}, clock);
   EXPECT_TRUE(bucket.tryAccept());
@@ -27,7 +27,7 @@ TEST(TokenBucket, LetsABurstThroughAndThenTheRate) {
   EXPECT_FALSE(bucket.tryAccept());
 }
 
-TEST(TokenBucket, HoldsNoMoreThanTheBurst) {
+TEST(TokenBucketTest, HoldsNoMoreThanTheBurst) {
   FakeClock clock;
   TokenBucket bucket({.qps = 10, .burst = 2}, clock);
   clock.advance(1h);
@@ -36,7 +36,7 @@ TEST(TokenBucket, HoldsNoMoreThanTheBurst) {
   EXPECT_FALSE(bucket.tryAccept());
 }
 
-TEST(TokenBucket, AcceptWaitsForItsTurn) {
+TEST(TokenBucketTest, AcceptWaitsForItsTurn) {
   FakeClock clock;
   TokenBucket bucket({.qps = 1, .burst = 1}, clock);
   EXPECT_TRUE(bucket.accept());
@@ -57,7 +57,7 @@ TEST(TokenBucket, AcceptWaitsForItsTurn) {
   EXPECT_EQ(through, 2);
 }
 
-TEST(TokenBucket, AStopEndsTheWaitAndGivesTheTokenBack) {
+TEST(TokenBucketTest, AStopEndsTheWaitAndGivesTheTokenBack) {
   FakeClock clock;
   TokenBucket bucket({.qps = 1, .burst = 1}, clock);
   EXPECT_TRUE(bucket.accept());
@@ -73,7 +73,7 @@ TEST(TokenBucket, AStopEndsTheWaitAndGivesTheTokenBack) {
   EXPECT_FALSE(bucket.accept(stop.get_token()));
 }
 
-TEST(TokenBucket, AStopDoesNotMoveLaterTurns) {
+TEST(TokenBucketTest, AStopDoesNotMoveLaterTurns) {
   FakeClock clock;
   TokenBucket bucket({.qps = 1, .burst = 1}, clock);
   EXPECT_TRUE(bucket.accept());
@@ -99,7 +99,7 @@ TEST(TokenBucket, AStopDoesNotMoveLaterTurns) {
   EXPECT_TRUE(bucket.tryAccept());
 }
 
-TEST(TokenBucket, ADeadlineBeforeTheTurnIsNotWaitedFor) {
+TEST(TokenBucketTest, ADeadlineBeforeTheTurnIsNotWaitedFor) {
   FakeClock clock;
   TokenBucket bucket({.qps = 1, .burst = 1}, clock);
   EXPECT_TRUE(bucket.accept({}, clock.now()));
@@ -108,14 +108,14 @@ TEST(TokenBucket, ADeadlineBeforeTheTurnIsNotWaitedFor) {
   EXPECT_TRUE(bucket.tryAccept());
 }
 
-TEST(TokenBucket, RefusesOptionsThatWouldBlockForever) {
+TEST(TokenBucketTest, RefusesOptionsThatWouldBlockForever) {
   EXPECT_THROW(TokenBucket({.qps = 0, .burst = 1}), ConfigError);
   EXPECT_THROW(TokenBucket({.qps = 5, .burst = 0}), ConfigError);
   EXPECT_THROW(TokenBucket({.qps = std::numeric_limits<double>::quiet_NaN(), .burst = 1}),
                ConfigError);
 }
 
-TEST(TokenBucket, AReservationIsAPlaceInTheLine) {
+TEST(TokenBucketTest, AReservationIsAPlaceInTheLine) {
   FakeClock clock;
   TokenBucket bucket({.qps = 10, .burst = 2}, clock);
   EXPECT_EQ(bucket.reserve(), 0s);

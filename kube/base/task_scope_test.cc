@@ -40,7 +40,7 @@ Task<> throwingCanceled() {
   co_return;
 }
 
-TEST(TaskScope, RunsTasksOnItsExecutor) {
+TEST(TaskScopeTest, RunsTasksOnItsExecutor) {
   FakeClock clock;
   TestLoop loop;
   TaskScope scope(loop.executor());
@@ -58,7 +58,7 @@ TEST(TaskScope, RunsTasksOnItsExecutor) {
   EXPECT_EQ(scope.size(), 0U);
 }
 
-TEST(TaskScope, LogsExceptionsWithTheName) {
+TEST(TaskScopeTest, LogsExceptionsWithTheName) {
   const Logged logged;
   TestLoop loop;
   TaskScope scope(loop.executor());
@@ -70,7 +70,7 @@ TEST(TaskScope, LogsExceptionsWithTheName) {
   EXPECT_THAT(logged.text(), HasSubstr("a task threw: the transport was shut down"));
 }
 
-TEST(TaskScope, StopsItsTasksWithoutALine) {
+TEST(TaskScopeTest, StopsItsTasksWithoutALine) {
   const Logged logged;
   FakeClock clock;
   TestLoop loop;
@@ -88,7 +88,7 @@ TEST(TaskScope, StopsItsTasksWithoutALine) {
   EXPECT_EQ(logged.text(), "");
 }
 
-TEST(TaskScope, JoinWaitsForAllTasks) {
+TEST(TaskScopeTest, JoinWaitsForAllTasks) {
   FakeClock clock;
   TestLoop loop;
   TaskScope scope(loop.executor());
@@ -109,7 +109,7 @@ TEST(TaskScope, JoinWaitsForAllTasks) {
   joined.result();
 }
 
-TEST(TaskScope, JoinEndsOnAStop) {
+TEST(TaskScopeTest, JoinEndsOnAStop) {
   FakeClock clock;
   TestLoop loop;
   std::stop_source stop;
@@ -123,7 +123,7 @@ TEST(TaskScope, JoinEndsOnAStop) {
   EXPECT_THAT(errorOf<CanceledError>([&] { joined.result(); }), HasSubstr("canceled"));
 }
 
-TEST(TaskScope, JoinMayOutliveTheScope) {
+TEST(TaskScopeTest, JoinMayOutliveTheScope) {
   FakeClock clock;
   TestLoop loop;
   std::optional<TaskScope> scope(std::in_place, loop.executor());
@@ -136,7 +136,7 @@ TEST(TaskScope, JoinMayOutliveTheScope) {
   joined.result();
 }
 
-TEST(TaskScope, DestroyingItGivesEverythingUp) {
+TEST(TaskScopeTest, DestroyingItGivesEverythingUp) {
   const Logged logged;
   FakeClock clock;
   TestLoop loop;
@@ -164,7 +164,7 @@ Task<> destroys(std::unique_ptr<TaskScope>& scope, std::shared_future<void> rele
   ADD_FAILURE() << "went on without its scope";
 }
 
-TEST(TaskScope, ATaskMayDestroyItsScope) {
+TEST(TaskScopeTest, ATaskMayDestroyItsScope) {
   FakeClock clock;
   TestLoop loop;
   std::promise<void> release;
@@ -185,7 +185,7 @@ Task<> waitsForItself(TaskScope& scope, std::string& error) {
   co_return;
 }
 
-TEST(TaskScope, WaitingForItselfIsAnError) {
+TEST(TaskScopeTest, WaitingForItselfIsAnError) {
   TestLoop loop;
   TaskScope scope(loop.executor());
   std::string error;
@@ -194,13 +194,13 @@ TEST(TaskScope, WaitingForItselfIsAnError) {
   EXPECT_THAT(error, HasSubstr("must not wait for the scope that it belongs to"));
 }
 
-TEST(TaskScope, TellsThatItsExecutorIsEmpty) {
+TEST(TaskScopeTest, TellsThatItsExecutorIsEmpty) {
   TaskScope scope{Executor()};
   EXPECT_THAT(errorOf<Error>([&] { scope.start(throwing()); }), HasSubstr("executor"));
   EXPECT_EQ(scope.size(), 0U);
 }
 
-TEST(TaskScope, UsesTheTimersOfItsExecutor) {
+TEST(TaskScopeTest, UsesTheTimersOfItsExecutor) {
   TestLoop loop;
   Executor::Work later;
   const Executor executor(
@@ -222,7 +222,7 @@ Task<> startsMore(Clock& clock) {
   scope.start(sleeper(clock, 1h));
 }
 
-TEST(TaskScope, RunsOnTheExecutorOfBlockOn) {
+TEST(TaskScopeTest, RunsOnTheExecutorOfBlockOn) {
   FakeClock clock;
   blockOn(startsMore(clock));
   EXPECT_EQ(clock.waiters(), 0U);
@@ -240,7 +240,7 @@ Task<int> hops(std::atomic<int>& count) {
 
 Task<> hopsInPairs(std::atomic<int>& count) { co_await whenAll(hops(count), hops(count)); }
 
-TEST(TaskScope, RunsTasksOnSeveralThreads) {
+TEST(TaskScopeTest, RunsTasksOnSeveralThreads) {
   const auto threads = std::make_shared<TaskThreads>();
   const Executor executor([threads](Executor::Work work) { threads->run(std::move(work)); });
   std::atomic<int> count = 0;
@@ -250,7 +250,7 @@ TEST(TaskScope, RunsTasksOnSeveralThreads) {
   EXPECT_EQ(count, 500);
 }
 
-TEST(TaskScope, IsDestroyedWhileOtherThreadsRunItsTasks) {
+TEST(TaskScopeTest, IsDestroyedWhileOtherThreadsRunItsTasks) {
   const auto threads = std::make_shared<TaskThreads>();
   const Executor executor([threads](Executor::Work work) { threads->run(std::move(work)); });
   for (int round = 0; round < detail::testAmount(200); ++round) {

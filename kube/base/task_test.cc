@@ -37,7 +37,7 @@ Task<long> sumTo(int n) {
   co_return sum;
 }
 
-TEST(Task, ReturnsValuesOfAllKinds) {
+TEST(TaskTest, ReturnsValuesOfAllKinds) {
   EXPECT_EQ(blockOn(number(7)), 7);
   EXPECT_EQ(*blockOn(owned(7)), 7);
   blockOn(nothing());
@@ -49,7 +49,7 @@ Task<> setTrue(bool& done) {
   co_return;
 }
 
-TEST(Task, DoesNothingBeforeItIsAwaited) {
+TEST(TaskTest, DoesNothingBeforeItIsAwaited) {
   bool done = false;
   { const Task<> unused = setTrue(done); }
   EXPECT_FALSE(done);
@@ -66,7 +66,7 @@ Task<std::string> caught() {
   co_return "nothing";
 }
 
-TEST(Task, PassesExceptionsOn) {
+TEST(TaskTest, PassesExceptionsOn) {
   EXPECT_EQ(errorOf<Error>([] { blockOn(failing("no luck")); }), "no luck");
   EXPECT_EQ(blockOn(caught()), "no luck");
 }
@@ -77,7 +77,7 @@ Task<int> twice(Task<int> task) {
   co_return once + again;
 }
 
-TEST(Task, CanBeAwaitedOnce) {
+TEST(TaskTest, CanBeAwaitedOnce) {
   EXPECT_THAT(errorOf<Error>([] { blockOn(twice(number(1))); }), HasSubstr("await each task once"));
   Task<int> task = number(1);
   EXPECT_EQ(blockOn(std::move(task)), 1);
@@ -85,7 +85,7 @@ TEST(Task, CanBeAwaitedOnce) {
   EXPECT_THAT(errorOf<Error>([&] { blockOn(std::move(task)); }), HasSubstr("moved away"));
 }
 
-TEST(Task, AssignmentDestroysTheOldOne) {
+TEST(TaskTest, AssignmentDestroysTheOldOne) {
   const auto life = std::make_shared<int>(1);
   const auto holding = [](std::shared_ptr<int> held) -> Task<int> { co_return *held; };
   Task<int> task = holding(life);
@@ -95,7 +95,7 @@ TEST(Task, AssignmentDestroysTheOldOne) {
   EXPECT_EQ(blockOn(std::move(task)), 3);
 }
 
-TEST(Task, AMillionAwaitsThatEndAtOnceTakeNoStack) {
+TEST(TaskTest, AMillionAwaitsThatEndAtOnceTakeNoStack) {
   EXPECT_EQ(blockOn(sumTo(1'000'000)), 500000500000L);
 }
 
@@ -108,7 +108,7 @@ Task<int> deep(int depth, Clock& clock) {
   co_return below + 1;
 }
 
-TEST(Task, LongChainsWaitAndReturn) {
+TEST(TaskTest, LongChainsWaitAndReturn) {
   FakeClock clock;
   TestLoop loop;
   Begun<int> task(deep(2000, clock), loop.executor());
@@ -119,7 +119,7 @@ TEST(Task, LongChainsWaitAndReturn) {
   EXPECT_EQ(task.result(), 2000);
 }
 
-TEST(Task, LongChainsAreDestroyedWhileTheyWait) {
+TEST(TaskTest, LongChainsAreDestroyedWhileTheyWait) {
   FakeClock clock;
   TestLoop loop;
   Begun<int> task(deep(2000, clock), loop.executor());
@@ -129,7 +129,7 @@ TEST(Task, LongChainsAreDestroyedWhileTheyWait) {
 
 Task<bool> sleeps(Clock::Duration time, Clock& clock) { co_return co_await sleepFor(time, clock); }
 
-TEST(Sleep, EndsAtItsTime) {
+TEST(SleepTest, EndsAtItsTime) {
   FakeClock clock;
   TestLoop loop;
   Begun<bool> task(sleeps(5s, clock), loop.executor());
@@ -142,7 +142,7 @@ TEST(Sleep, EndsAtItsTime) {
   EXPECT_TRUE(task.result());
 }
 
-TEST(Sleep, EndsOnAStop) {
+TEST(SleepTest, EndsOnAStop) {
   FakeClock clock;
   TestLoop loop;
   std::stop_source stop;
@@ -156,7 +156,7 @@ TEST(Sleep, EndsOnAStop) {
   EXPECT_EQ(clock.waiters(), 0U);
 }
 
-TEST(Sleep, DoesNotBeginAfterAStopOrItsTime) {
+TEST(SleepTest, DoesNotBeginAfterAStopOrItsTime) {
   FakeClock clock;
   TestLoop loop;
   std::stop_source stop;
@@ -168,7 +168,7 @@ TEST(Sleep, DoesNotBeginAfterAStopOrItsTime) {
   EXPECT_FALSE(stopped.result());
 }
 
-TEST(Sleep, IsGivenUpByDestruction) {
+TEST(SleepTest, IsGivenUpByDestruction) {
   FakeClock clock;
   TestLoop loop;
   std::stop_source stop;
@@ -188,7 +188,7 @@ TEST(Sleep, IsGivenUpByDestruction) {
   EXPECT_EQ(loop.queued(), 0U);
 }
 
-TEST(Sleep, UsesTheExecutorsOwnTimer) {
+TEST(SleepTest, UsesTheExecutorsOwnTimer) {
   TestLoop loop;
   Clock::Duration asked{};
   Executor::Work later;
@@ -210,9 +210,9 @@ TEST(Sleep, UsesTheExecutorsOwnTimer) {
   EXPECT_EQ(loop.queued(), 0U);
 }
 
-TEST(BlockOn, SleepsByTheRealClock) { EXPECT_TRUE(blockOn(sleeps(1ms, realClock()))); }
+TEST(BlockOnTest, SleepsByTheRealClock) { EXPECT_TRUE(blockOn(sleeps(1ms, realClock()))); }
 
-TEST(BlockOn, StopsAtItsToken) {
+TEST(BlockOnTest, StopsAtItsToken) {
   FakeClock clock;
   std::stop_source stop;
   auto slept =
@@ -228,9 +228,9 @@ Task<int> blocksInside() {
   co_return slept ? static_cast<int>(inner) : 0;
 }
 
-TEST(BlockOn, WorksInsideBlockOn) { EXPECT_EQ(blockOn(blocksInside()), 6); }
+TEST(BlockOnTest, WorksInsideBlockOn) { EXPECT_EQ(blockOn(blocksInside()), 6); }
 
-TEST(BlockOn, IsAnErrorOnThreadsThatMustNotBlock) {
+TEST(BlockOnTest, IsAnErrorOnThreadsThatMustNotBlock) {
   auto text = std::async(std::launch::async, [] {
     detail::setMayBlock(false);
     return errorOf<Error>([] { blockOn(number(1)); });
@@ -240,7 +240,7 @@ TEST(BlockOn, IsAnErrorOnThreadsThatMustNotBlock) {
 
 Task<Executor> keepsExecutor() { co_return co_await taskExecutor(); }
 
-TEST(BlockOn, DropsWorkThatComesAfterItsEnd) {
+TEST(BlockOnTest, DropsWorkThatComesAfterItsEnd) {
   const Executor executor = blockOn(keepsExecutor());
   const auto life = std::make_shared<int>(1);
   executor.post([life] {});
@@ -253,13 +253,13 @@ Task<> leavesWork(std::shared_ptr<int> life) {
   executor.post([executor, life] {});
 }
 
-TEST(BlockOn, DropsWorkThatIsLeft) {
+TEST(BlockOnTest, DropsWorkThatIsLeft) {
   const auto life = std::make_shared<int>(1);
   blockOn(leavesWork(life));
   EXPECT_EQ(life.use_count(), 1);
 }
 
-TEST(Executor, ReportsThatItIsEmpty) {
+TEST(ExecutorTest, ReportsThatItIsEmpty) {
   EXPECT_THAT(errorOf<Error>([] { Executor().post([] {}); }), HasSubstr("no function to run"));
   const Executor executor([](Executor::Work) {});
   EXPECT_FALSE(executor.canWait());
@@ -275,7 +275,7 @@ Task<bool> seesStop() {
 }
 Task<bool> seesStopBelow(std::stop_token more) { co_return co_await withStop(seesStop(), more); }
 
-TEST(WithStop, AddsAToken) {
+TEST(WithStopTest, AddsAToken) {
   std::stop_source outer, inner;
   EXPECT_FALSE(blockOn(seesStopBelow(inner.get_token()), outer.get_token()));
   inner.request_stop();
@@ -288,7 +288,7 @@ Task<bool> sleepsWithStop(Clock& clock, std::stop_token more) {
   co_return co_await withStop(sleepFor(1h, clock), more);
 }
 
-TEST(WithStop, EndsAWait) {
+TEST(WithStopTest, EndsAWait) {
   FakeClock clock;
   TestLoop loop;
   std::stop_source stop;
@@ -305,7 +305,7 @@ Task<int> onOther(std::function<int(const std::stop_token&)> work) {
   co_return co_await detail::onThread(std::move(work));
 }
 
-TEST(OnThread, RunsElsewhereAndReturnsHere) {
+TEST(OnThreadTest, RunsElsewhereAndReturnsHere) {
   const auto here = std::this_thread::get_id();
   std::thread::id there;
   const int result = blockOn(onOther([&](const std::stop_token&) {
@@ -320,7 +320,7 @@ TEST(OnThread, RunsElsewhereAndReturnsHere) {
             "bad");
 }
 
-TEST(OnThread, PassesAStopOn) {
+TEST(OnThreadTest, PassesAStopOn) {
   std::stop_source stop;
   std::latch begun(1);
   auto result = std::async(std::launch::async, [&] {
@@ -338,7 +338,7 @@ TEST(OnThread, PassesAStopOn) {
   EXPECT_EQ(result.get(), 3);
 }
 
-TEST(OnThread, IsAskedToStopByDestruction) {
+TEST(OnThreadTest, IsAskedToStopByDestruction) {
   TestLoop loop;
   std::promise<void> stopped;
   auto begun = std::make_shared<std::promise<void>>();
@@ -364,13 +364,13 @@ Task<std::stop_token> tokenOfThread() {
 }
 
 // A WebSocket that is opened on a thread closes when the stop token does.
-TEST(OnThread, DoesNotStopWhatItReturns) {
+TEST(OnThreadTest, DoesNotStopWhatItReturns) {
   const std::stop_token stop = blockOn(tokenOfThread());
   EXPECT_FALSE(stop.stop_requested());
 }
 
-// The thread that completes an operation may forget it last, when the loop is gone.
-TEST(Completion, KeepsNoExecutorAfterTheEnd) {
+// The completing thread may be the last to release the operation, when the loop is gone.
+TEST(CompletionTest, KeepsNoExecutorAfterTheEnd) {
   const auto life = std::make_shared<int>(1);
   TestLoop loop;
   const auto make = [&] {
@@ -418,7 +418,7 @@ Task<int> manyHops(int n) {
   co_return sum;
 }
 
-TEST(Task, RunsOnSeveralThreads) {
+TEST(TaskTest, RunsOnSeveralThreads) {
   const auto threads = std::make_shared<TaskThreads>();
   for (int round = 0; round < 20; ++round) {
     Begun<int> task(manyHops(50), manyThreads(threads));

@@ -41,7 +41,7 @@ std::vector<Task<int>> threeTasks(Clock& clock) {
   return tasks;
 }
 
-TEST(WhenAll, ReturnsResultsInTheOrderOfTheTasks) {
+TEST(WhenAllTest, ReturnsResultsInTheOrderOfTheTasks) {
   FakeClock clock;
   TestLoop loop;
   Begun<std::vector<int>> task(whenAll(threeTasks(clock)), loop.executor());
@@ -55,7 +55,7 @@ TEST(WhenAll, ReturnsResultsInTheOrderOfTheTasks) {
   EXPECT_THAT(task.result(), ElementsAre(3, 2, 1));
 }
 
-TEST(WhenAll, ReturnsATupleOfSeveralTypes) {
+TEST(WhenAllTest, ReturnsATupleOfSeveralTypes) {
   FakeClock clock;
   TestLoop loop;
   using Result = std::tuple<int, std::unique_ptr<int>, std::monostate>;
@@ -69,7 +69,7 @@ TEST(WhenAll, ReturnsATupleOfSeveralTypes) {
   EXPECT_EQ(*five, 5);
 }
 
-TEST(WhenAll, TakesNoTasksAndTasksThatEndAtOnce) {
+TEST(WhenAllTest, TakesNoTasksAndTasksThatEndAtOnce) {
   EXPECT_TRUE(blockOn(whenAll(std::vector<Task<int>>())).empty());
   EXPECT_EQ(blockOn(whenAll()), std::tuple<>());
   std::vector<Task<std::unique_ptr<int>>> tasks;
@@ -79,7 +79,7 @@ TEST(WhenAll, TakesNoTasksAndTasksThatEndAtOnce) {
   EXPECT_EQ(*results[999], 999);
 }
 
-TEST(WhenAll, StopsTheOthersWhenOneFails) {
+TEST(WhenAllTest, StopsTheOthersWhenOneFails) {
   FakeClock clock;
   TestLoop loop;
   std::vector<Task<int>> tasks = threeTasks(clock);
@@ -94,7 +94,7 @@ TEST(WhenAll, StopsTheOthersWhenOneFails) {
   EXPECT_EQ(errorOf<Error>([&] { task.result(); }), "no luck");
 }
 
-TEST(WhenAll, ThrowsTheFirstFailureOfATuple) {
+TEST(WhenAllTest, ThrowsTheFirstFailureOfATuple) {
   FakeClock clock;
   TestLoop loop;
   using Result = std::tuple<int, int>;
@@ -106,7 +106,7 @@ TEST(WhenAll, ThrowsTheFirstFailureOfATuple) {
   EXPECT_EQ(errorOf<Error>([&] { task.result(); }), "first");
 }
 
-TEST(WhenAll, StopsWithItsTree) {
+TEST(WhenAllTest, StopsWithItsTree) {
   FakeClock clock;
   TestLoop loop;
   std::stop_source stop;
@@ -117,7 +117,7 @@ TEST(WhenAll, StopsWithItsTree) {
   EXPECT_EQ(errorOf<CanceledError>([&] { task.result(); }), "later: canceled");
 }
 
-TEST(WhenAll, IsDestroyedAtAnyTime) {
+TEST(WhenAllTest, IsDestroyedAtAnyTime) {
   FakeClock clock;
   TestLoop loop;
   std::stop_source stop;
@@ -135,7 +135,7 @@ TEST(WhenAll, IsDestroyedAtAnyTime) {
   EXPECT_EQ(loop.queued(), 0U);
 }
 
-TEST(WhenAny, ReturnsTheFirstAndStopsTheOthers) {
+TEST(WhenAnyTest, ReturnsTheFirstAndStopsTheOthers) {
   FakeClock clock;
   TestLoop loop;
   Begun<First<int>> task(whenAny(threeTasks(clock)), loop.executor());
@@ -148,7 +148,7 @@ TEST(WhenAny, ReturnsTheFirstAndStopsTheOthers) {
   EXPECT_EQ(clock.waiters(), 0U);
 }
 
-TEST(WhenAny, ThrowsTheFirstException) {
+TEST(WhenAnyTest, ThrowsTheFirstException) {
   FakeClock clock;
   TestLoop loop;
   std::vector<Task<int>> tasks = threeTasks(clock);
@@ -162,7 +162,7 @@ TEST(WhenAny, ThrowsTheFirstException) {
               HasSubstr("there is no task"));
 }
 
-TEST(WhenAny, ReturnsAVariantOfSeveralTypes) {
+TEST(WhenAnyTest, ReturnsAVariantOfSeveralTypes) {
   FakeClock clock;
   TestLoop loop;
   using Result = std::variant<int, std::monostate, bool>;
@@ -174,7 +174,7 @@ TEST(WhenAny, ReturnsAVariantOfSeveralTypes) {
   EXPECT_EQ(task.result().index(), 1U);
 }
 
-TEST(WhenAny, IsDestroyedWhileItWaits) {
+TEST(WhenAnyTest, IsDestroyedWhileItWaits) {
   FakeClock clock;
   TestLoop loop;
   {
@@ -187,7 +187,7 @@ TEST(WhenAny, IsDestroyedWhileItWaits) {
   EXPECT_EQ(clock.waiters(), 0U);
 }
 
-TEST(Within, ReturnsInTime) {
+TEST(WithinTest, ReturnsInTime) {
   FakeClock clock;
   TestLoop loop;
   Begun<int> task(within(2s, later(clock, 1s, 5), clock), loop.executor());
@@ -199,7 +199,7 @@ TEST(Within, ReturnsInTime) {
   blockOn(within(1h, emptyLater(clock, 0s)));
 }
 
-TEST(Within, ThrowsTimeoutErrorAfterTheTime) {
+TEST(WithinTest, ThrowsTimeoutErrorAfterTheTime) {
   FakeClock clock;
   TestLoop loop;
   Begun<int> task(within(1s, later(clock, 2s, 5), clock), loop.executor());
@@ -209,7 +209,7 @@ TEST(Within, ThrowsTimeoutErrorAfterTheTime) {
   EXPECT_EQ(errorOf<TimeoutError>([&] { task.result(); }), "later: canceled: it took too long");
 }
 
-TEST(Within, PassesAStopOnAsSuch) {
+TEST(WithinTest, PassesAStopOnAsSuch) {
   FakeClock clock;
   TestLoop loop;
   std::stop_source stop;
@@ -220,7 +220,7 @@ TEST(Within, PassesAStopOnAsSuch) {
   EXPECT_EQ(errorOf<CanceledError>([&] { task.result(); }), "later: canceled");
 }
 
-TEST(Within, IsDestroyedWhileItWaits) {
+TEST(WithinTest, IsDestroyedWhileItWaits) {
   FakeClock clock;
   TestLoop loop;
   {
@@ -243,7 +243,7 @@ Task<int> hop(int n) {
   co_return co_await detail::onThread(std::move(work));
 }
 
-TEST(WhenAll, RunsTasksInParallel) {
+TEST(WhenAllTest, RunsTasksInParallel) {
   const auto threads = std::make_shared<TaskThreads>();
   const Executor executor([threads](Executor::Work work) { threads->run(std::move(work)); });
   for (int round = 0; round < detail::testAmount(200); ++round) {

@@ -312,7 +312,7 @@ TEST(ReflectorTest, WhatIsThrownIsReportedAndDoesNotEndIt) {
       .watch({.stays = true});
   rig.run(2);
   rig.end();
-  EXPECT_THAT(rig.errors, ElementsAre("bad", HasSubstr("no std::exception")));
+  EXPECT_THAT(rig.errors, ElementsAre("bad", HasSubstr("not a std::exception")));
   EXPECT_THAT(namesIn(rig.store), ElementsAre("a@1"));
 }
 

@@ -53,7 +53,7 @@ const Scheme& scheme() {
   return instance;
 }
 
-class Deserializer : public testing::Test {
+class DeserializerTest : public testing::Test {
  protected:
   const UniversalDeserializer deserializer{scheme()};
 
@@ -67,7 +67,7 @@ class Deserializer : public testing::Test {
   }
 };
 
-TEST(FormatOf, IsToldByTheContent) {
+TEST(FormatOfTest, IsToldByTheContent) {
   EXPECT_EQ(recognizeFormat(kJson), Format::Json);
   EXPECT_EQ(recognizeFormat(" \n\t{}"), Format::Json);
   EXPECT_EQ(recognizeFormat(kYaml), Format::Yaml);
@@ -82,7 +82,7 @@ TEST(FormatOf, IsToldByTheContent) {
   EXPECT_EQ(toString(Format::Protobuf), "protobuf");
 }
 
-TEST(TypeMetaOf, IsReadWithoutDecoding) {
+TEST(TypeMetaOfTest, IsReadWithoutDecoding) {
   const TypeMeta says = peekTypeMeta(kJson);
   EXPECT_EQ(says.kind, "Network");
   EXPECT_EQ(says.apiVersion, "samplecrd.k8s.io/v1");
@@ -92,7 +92,7 @@ TEST(TypeMetaOf, IsReadWithoutDecoding) {
   EXPECT_THROW(peekTypeMeta("{"), DecodeError);
 }
 
-TEST_F(Deserializer, FindsTheTypeByTheKindInEveryFormat) {
+TEST_F(DeserializerTest, FindsTheTypeByTheKindInEveryFormat) {
   EXPECT_EQ(&deserializer.scheme(), &scheme());
   const AnyObject fromJson = deserializer.decode(kJson);
   ASSERT_NE(fromJson.as<v1::Network>(), nullptr);
@@ -109,7 +109,7 @@ TEST_F(Deserializer, FindsTheTypeByTheKindInEveryFormat) {
   EXPECT_EQ(fromProtobuf.objectMeta()->name, "p");
 }
 
-TEST_F(Deserializer, ListsAndUnversionedKindsAreTypesToo) {
+TEST_F(DeserializerTest, ListsAndUnversionedKindsAreTypesToo) {
   const AnyObject list = deserializer.decode(
       R"({"kind":"NetworkList","apiVersion":"samplecrd.k8s.io/v1","metadata":{"resourceVersion":"3"},)"
       R"("items":[{"kind":"Network","apiVersion":"samplecrd.k8s.io/v1","metadata":{"name":"a"}}]})");
@@ -125,7 +125,7 @@ TEST_F(Deserializer, ListsAndUnversionedKindsAreTypesToo) {
   }
 }
 
-TEST_F(Deserializer, UnregisteredKindIsAnErrorWithItsName) {
+TEST_F(DeserializerTest, UnregisteredKindIsAnErrorWithItsName) {
   constexpr const char* kBody = R"({"kind":"Thing","apiVersion":"example.com/v1","size":3})";
   try {
     deserializer.decode(kBody);
@@ -138,7 +138,7 @@ TEST_F(Deserializer, UnregisteredKindIsAnErrorWithItsName) {
   }
 }
 
-TEST_F(Deserializer, UnregisteredKindBecomesUnstructuredOnRequest) {
+TEST_F(DeserializerTest, UnregisteredKindBecomesUnstructuredOnRequest) {
   for (const char* body : {R"({"kind":"Thing","apiVersion":"example.com/v1","size":3})",
                            "kind: Thing\napiVersion: example.com/v1\nsize: 3\n"}) {
     const AnyObject object = deserializer.decode(body, {.unknownAsUnstructured = true});
@@ -158,7 +158,7 @@ TEST_F(Deserializer, UnregisteredKindBecomesUnstructuredOnRequest) {
   }
 }
 
-TEST_F(Deserializer, DefaultKindSuppliesWhatABodyLeavesOut) {
+TEST_F(DeserializerTest, DefaultKindSuppliesWhatABodyLeavesOut) {
   const GroupVersionKind kind = kV1.withKind("Network");
   EXPECT_EQ(errorOf(R"({"metadata":{}})"), "json: kind: missing: it names the type of the object");
   EXPECT_EQ(errorOf(R"({"kind":"Network"})"),
@@ -190,7 +190,7 @@ TEST_F(Deserializer, DefaultKindSuppliesWhatABodyLeavesOut) {
   EXPECT_EQ(dynamic.as<Unstructured>()->kind(), "B");
 }
 
-TEST_F(Deserializer, StrictDecodingAndItsProblemsReachTheDecoder) {
+TEST_F(DeserializerTest, StrictDecodingAndItsProblemsReachTheDecoder) {
   const std::string json =
       R"({"kind":"Network","apiVersion":"samplecrd.k8s.io/v1","surprise":1,"spec":{"kind":"x"}})";
   EXPECT_NE(deserializer.decode(json).as<v1::Network>(), nullptr);
@@ -201,12 +201,12 @@ TEST_F(Deserializer, StrictDecodingAndItsProblemsReachTheDecoder) {
   EXPECT_THAT(problems, ElementsAre("unknown field \"surprise\""));
 }
 
-TEST_F(Deserializer, DefaultsAreAppliedWhenAskedFor) {
+TEST_F(DeserializerTest, DefaultsAreAppliedWhenAskedFor) {
   EXPECT_FALSE(std::as_const(*deserializer.decode(kJson).as<v1::Network>()).spec->mtu);
   EXPECT_EQ(deserializer.decode(kJson, {.applyDefaults = true}).as<v1::Network>()->spec->mtu, 1500);
 }
 
-TEST_F(Deserializer, ConvertsToTheRequestedVersion) {
+TEST_F(DeserializerTest, ConvertsToTheRequestedVersion) {
   const AnyObject alpha = deserializer.decode(kJson, {.toVersions = {kAlpha}});
   ASSERT_NE(alpha.as<v1alpha1::Network>(), nullptr);
   EXPECT_EQ(alpha.as<v1alpha1::Network>()->spec->gateway, "10.0.0.1");
@@ -221,7 +221,7 @@ TEST_F(Deserializer, ConvertsToTheRequestedVersion) {
               HasSubstr("is not suitable for converting to \"other.io/v9\""));
 }
 
-TEST_F(Deserializer, AllObjectsOfABody) {
+TEST_F(DeserializerTest, AllObjectsOfABody) {
   const std::string list =
       "apiVersion: v1\nkind: List\nitems:\n- apiVersion: samplecrd.k8s.io/v2\n  kind: Network\n  "
       "range: r\n";
@@ -235,7 +235,7 @@ TEST_F(Deserializer, AllObjectsOfABody) {
   EXPECT_THAT(errorOf(std::string(kYaml) + "---\n" + kYaml), HasSubstr("expected one document"));
 }
 
-TEST_F(Deserializer, MalformedBodiesAreRefused) {
+TEST_F(DeserializerTest, MalformedBodiesAreRefused) {
   for (const char* body : {"", "{", "[]", "a: [", "42", "{\"kind\":\"Network\"", "\xff\xfe",
                            R"({"kind":"Network","apiVersion":"samplecrd.k8s.io/v1","spec":3})"}) {
     EXPECT_THROW(deserializer.decode(body), DecodeError) << body;
@@ -247,7 +247,7 @@ TEST_F(Deserializer, MalformedBodiesAreRefused) {
             "protobuf: kind: missing: it names the type of the object");
 }
 
-TEST_F(Deserializer, EncodesInTheVersionAskedFor) {
+TEST_F(DeserializerTest, EncodesInTheVersionAskedFor) {
   const AnyObject object = deserializer.decode(kJson);
   EXPECT_EQ(deserializer.encode(object, kV1, Format::Json), kJson);
   EXPECT_EQ(deserializer.encode(object, kV1, Format::Yaml), kYaml);
@@ -264,7 +264,7 @@ TEST_F(Deserializer, EncodesInTheVersionAskedFor) {
       << "custom resources have no protobuf form";
 }
 
-TEST_F(Deserializer, AnObjectKeepsItsKindIfItsTypeHasSeveral) {
+TEST_F(DeserializerTest, AnObjectKeepsItsKindIfItsTypeHasSeveral) {
   const std::string json =
       R"({"kind":"Metadata","apiVersion":"other.io/v3","metadata":{"name":"m"}})";
   const AnyObject object = deserializer.decode(json);
@@ -284,7 +284,7 @@ TEST_F(Deserializer, AnObjectKeepsItsKindIfItsTypeHasSeveral) {
   EXPECT_EQ(again.objectMeta()->name, "m");
 }
 
-TEST_F(Deserializer, ATypeDescribedWithoutAKindCanBeRegisteredAsOne) {
+TEST_F(DeserializerTest, ATypeDescribedWithoutAKindCanBeRegisteredAsOne) {
   Scheme own;
   own.addKnownTypeWithName<v1::Peer>({"peers.io", "v1", "Peer"});
   own.addKnownTypeWithName<v1::NetworkList>({"peers.io", "v1", "Networks"});
@@ -302,7 +302,7 @@ TEST_F(Deserializer, ATypeDescribedWithoutAKindCanBeRegisteredAsOne) {
       << "an object without a registered kind has none";
 }
 
-TEST_F(Deserializer, AnInternalVersionHasNoEncoding) {
+TEST_F(DeserializerTest, AnInternalVersionHasNoEncoding) {
   Scheme own;
   own.addKnownTypeWithName<v1::Network>({"samplecrd.k8s.io", kInternalVersion, "Network"});
   const AnyObject internal = own.newObject({"samplecrd.k8s.io", kInternalVersion, "Network"});
@@ -314,7 +314,7 @@ TEST_F(Deserializer, AnInternalVersionHasNoEncoding) {
   }
 }
 
-TEST_F(Deserializer, UnstructuredObjectsAreConvertedThroughTheirType) {
+TEST_F(DeserializerTest, UnstructuredObjectsAreConvertedThroughTheirType) {
   const Unstructured dynamic = parseUnstructured(kJson);
   EXPECT_NE(deserializer.typed(dynamic).as<v1::Network>(), nullptr);
   const AnyObject same = deserializer.convertToVersion(AnyObject(dynamic), kV1);
@@ -330,7 +330,7 @@ TEST_F(Deserializer, UnstructuredObjectsAreConvertedThroughTheirType) {
   EXPECT_THROW(deserializer.typed(Unstructured()), DecodeError);
 }
 
-TEST_F(Deserializer, APoolSharesAmongKindsOfOneType) {
+TEST_F(DeserializerTest, APoolSharesAmongKindsOfOneType) {
   Pool pool;
   const DeserializeOptions options{.decode = {.pool = &pool}};
   const auto decode = [&](const char* kind) {

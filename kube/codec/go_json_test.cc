@@ -8,7 +8,7 @@
 namespace kube {
 namespace {
 
-TEST(GoJson, EscapesWhatGoEscapes) {
+TEST(GoJsonTest, EscapesWhatGoEscapes) {
   const Value value = Value::Object{
       {"<k>", "a & b \u2028\u2029 \u2027 é"}, {"x", "\b\f\n\x01 \\u0008 \\\\f"}, {"n", 1.5}};
   EXPECT_EQ(toGoJson(value), R"({"\u003ck\u003e":"a \u0026 b \u2028\u2029 )"

@@ -231,7 +231,7 @@ TEST(JsonTest, StrictDecodingSharesWhatIsEqual) {
   EXPECT_TRUE(problems.empty());
 }
 
-TEST(JsonDocument, SaysWhatItIsAndIsDecoded) {
+TEST(JsonDocumentTest, SaysWhatItIsAndIsDecoded) {
   const std::string text =
       R"({"metadata":{"name":"a"},"kind":"Widget","apiVersion":"test.kubexx/v1"})";
   const JsonDocument document(text);
@@ -242,7 +242,7 @@ TEST(JsonDocument, SaysWhatItIsAndIsDecoded) {
   EXPECT_EQ(widget, fromJson<Widget>(text));
 }
 
-TEST(JsonDocument, MalformedTextIsFoundWhenItIsDecoded) {
+TEST(JsonDocumentTest, MalformedTextIsFoundWhenItIsDecoded) {
   for (const char* text : {"{}x", R"({"kind":"Widget" "a"})", R"({"kind"})", R"({1:2})", "[]", "7",
                            R"({"kind":"Widget",})", R"({"kind":"\q"})", R"({"a":[1,,2]})"}) {
     EXPECT_THROW(
@@ -475,7 +475,7 @@ TEST(JsonTest, RandomValuesComeBackEqual) {
   }
 }
 
-TEST(Json, NumbersTooNearToZeroAreZero) {
+TEST(JsonTest, NumbersTooNearToZeroAreZero) {
   const std::string zeros(400, '0');
   EXPECT_EQ(parseJson("[1e-400,-2.5e-400,1e-99999999999999999999,0." + zeros + "1,0e9999]"),
             parseJson("[0.0,-0.0,0.0,0.0,0.0]"));

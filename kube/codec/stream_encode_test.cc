@@ -140,7 +140,7 @@ TEST_P(StreamEncodeTest, PiecesAreTheWhole) {
   }
 }
 
-TEST(StreamEncode, SizesAreThoseOfTheEncoding) {
+TEST(StreamEncodeTest, SizesAreThoseOfTheEncoding) {
   for (const Widget& widget : someWidgets(50)) {
     const std::string bytes = toProtobuf(widget);
     EXPECT_EQ(protobufSize(AnyObject(widget)), openProtobuf(bytes).raw.size());
@@ -181,7 +181,7 @@ ListItems always(const AnyObject& object) {
   return [&](std::size_t) -> const AnyObject& { return object; };
 }
 
-TEST(StreamEncode, ItemsOfAJsonListNameTheirKindOnlyIfUnstructuredOrNamed) {
+TEST(StreamEncodeTest, ItemsOfAJsonListNameTheirKindOnlyIfUnstructuredOrNamed) {
   samplecrdv1::Network network;
   network.metadata.name = "n";
   AnyObject object(network);
@@ -202,7 +202,7 @@ TEST(StreamEncode, ItemsOfAJsonListNameTheirKindOnlyIfUnstructuredOrNamed) {
             Value("Network"));
 }
 
-TEST(StreamEncode, UnstructuredListsAndEventsAreReadBack) {
+TEST(StreamEncodeTest, UnstructuredListsAndEventsAreReadBack) {
   samplecrdv1::Network network;
   network.metadata.name = "n";
   network.spec->cidr = "10.0.0.0/8";
@@ -220,14 +220,14 @@ TEST(StreamEncode, UnstructuredListsAndEventsAreReadBack) {
   EXPECT_EQ(seen, std::vector<Unstructured>{object});
 }
 
-TEST(StreamEncode, TypesWithoutAProtobufFormAreRefused) {
+TEST(StreamEncodeTest, TypesWithoutAProtobufFormAreRefused) {
   const AnyObject network{samplecrdv1::Network{}};
   EXPECT_THROW(encodeList(Format::Protobuf, kNetworks, {}, 1, always(network)), Error);
   EXPECT_THROW(encodeWatchEvent(EventType::Added, AnyObject(Unstructured()), Format::Protobuf),
                Error);
 }
 
-TEST(StreamEncode, AProtobufListSaysItsKindInTheEnvelope) {
+TEST(StreamEncodeTest, AProtobufListSaysItsKindInTheEnvelope) {
   const std::string body = encodeList(Format::Protobuf, someWidgets(1), {});
   const ProtobufEnvelope envelope = openProtobuf(body);
   EXPECT_EQ(envelope.kind, std::string(TypeOf<Widget>::info.resource->kind) + "List");

@@ -117,7 +117,7 @@ TEST(UnstructuredCodecTest, ListOfAnythingLeavesItsItemsAlone) {
   EXPECT_THROW(parseUnstructuredList(R"({"kind":"ThingList","items":[1]})"), DecodeError);
 }
 
-TEST(UnstructuredStream, ItemsOfATypedListAreToldTheirKind) {
+TEST(UnstructuredStreamTest, ItemsOfATypedListAreToldTheirKind) {
   std::vector<Unstructured> items;
   ListDecoder<Unstructured> stream([&](Unstructured&& item) { items.push_back(std::move(item)); });
   stream.feed(
@@ -131,7 +131,7 @@ TEST(UnstructuredStream, ItemsOfATypedListAreToldTheirKind) {
   EXPECT_EQ(items[1].kind(), "Other");
 }
 
-TEST(UnstructuredStream, EqualPartsOfDifferentItemsAreOneMemory) {
+TEST(UnstructuredStreamTest, EqualPartsOfDifferentItemsAreOneMemory) {
   std::vector<Unstructured> items;
   ListDecoder<Unstructured> stream([&](Unstructured&& item) { items.push_back(std::move(item)); });
   std::string body = R"({"kind":"ThingList","apiVersion":"x/v1","items":[)";
@@ -151,7 +151,7 @@ TEST(UnstructuredStream, EqualPartsOfDifferentItemsAreOneMemory) {
   EXPECT_EQ(last["metadata"]["name"], "t7");
 }
 
-TEST(UnstructuredStream, AWatchGivesEvents) {
+TEST(UnstructuredStreamTest, AWatchGivesEvents) {
   std::vector<std::string> seen;
   WatchDecoder<Unstructured> stream([&](WatchEvent<Unstructured>&& event) {
     seen.push_back(std::string(toString(event.type)) + " " +

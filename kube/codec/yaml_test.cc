@@ -55,7 +55,7 @@ std::string problemOf(std::string_view yaml) {
 
 // --- Scalars.
 
-TEST(YamlScalars, WordsAreBooleansInThreeSpellings) {
+TEST(YamlScalarsTest, WordsAreBooleansInThreeSpellings) {
   EXPECT_EQ(jsonOf("[y, Y, yes, Yes, YES, true, True, TRUE, on, On, ON]"),
             "[true,true,true,true,true,true,true,true,true,true,true]");
   EXPECT_EQ(jsonOf("[n, N, no, No, NO, false, False, FALSE, off, Off, OFF]"),
@@ -63,20 +63,20 @@ TEST(YamlScalars, WordsAreBooleansInThreeSpellings) {
   EXPECT_EQ(jsonOf("[tRUE, yEs, oN, nO]"), R"(["tRUE","yEs","oN","nO"])");
 }
 
-TEST(YamlScalars, NothingAndItsWordsAreNull) {
+TEST(YamlScalarsTest, NothingAndItsWordsAreNull) {
   EXPECT_EQ(jsonOf("a:\nb: ~\nc: null\nd: Null\ne: NULL\nf: nULL\n"),
             R"({"a":null,"b":null,"c":null,"d":null,"e":null,"f":"nULL"})");
   EXPECT_EQ(jsonOf("-\n- # comment\n- x"), R"([null,null,"x"])");
 }
 
-TEST(YamlScalars, IntegersHaveFourBasesAndUnderscores) {
+TEST(YamlScalarsTest, IntegersHaveFourBasesAndUnderscores) {
   EXPECT_EQ(jsonOf("[0, 7, -7, +7, 0x1F, 0X1f, -0x10, 0o17, 0644, 0b101, 0B1, 1_000, 0x_f, 1_]"),
             "[0,7,-7,7,31,31,-16,15,420,5,1,1000,15,1]");
   EXPECT_EQ(jsonOf("[0x, 0b12, 0o8, _1, +, 0xg]"), R"(["0x","0b12","0o8","_1","+","0xg"])");
   EXPECT_EQ(jsonOf("089"), "89") << "not octal, so a float, as in Go";
 }
 
-TEST(YamlScalars, LargeIntegersAreExactUpTo64Bits) {
+TEST(YamlScalarsTest, LargeIntegersAreExactUpTo64Bits) {
   EXPECT_EQ(rawJsonOf("[9223372036854775807, -9223372036854775808]"),
             "[9223372036854775807,-9223372036854775808]");
   EXPECT_EQ(rawJsonOf("[9223372036854775808, 18446744073709551615, 0xffffffffffffffff]"),
@@ -86,7 +86,7 @@ TEST(YamlScalars, LargeIntegersAreExactUpTo64Bits) {
   EXPECT_EQ(parseYaml("9223372036854775807").asInt(), 9223372036854775807);
 }
 
-TEST(YamlScalars, FloatsAreWrittenAsGoWritesThem) {
+TEST(YamlScalarsTest, FloatsAreWrittenAsGoWritesThem) {
   EXPECT_EQ(rawJsonOf("[.5, 1.5, 1e3, 1E3, 1., 1.e3, -2.5e-3, +.5, .5_0, -0.0]"),
             "[0.5,1.5,1000,1000,1,1000,-0.0025,0.5,0.5,-0]");
   EXPECT_EQ(rawJsonOf("[1e20, 1e21, 1e-6, 1e-7, 12345678901234567890.5, 1e-999, 0." +
@@ -95,7 +95,7 @@ TEST(YamlScalars, FloatsAreWrittenAsGoWritesThem) {
   EXPECT_EQ(rawJsonOf("[1e999, .e3, 1e, 0x1p4, ._5]"), R"(["1e999",".e3","1e","0x1p4","._5"])");
 }
 
-TEST(YamlScalars, InfinityAndNanAreErrorsAtTheirPlace) {
+TEST(YamlScalarsTest, InfinityAndNanAreErrorsAtTheirPlace) {
   for (const char* word : {".inf", "+.Inf", "-.INF", ".nan", ".NaN"}) {
     const auto error = errorOf([&] { parseYaml(std::string("a:\n  b: [1, ") + word + "]"); });
     ASSERT_TRUE(error) << word;
@@ -106,18 +106,18 @@ TEST(YamlScalars, InfinityAndNanAreErrorsAtTheirPlace) {
   }
 }
 
-TEST(YamlScalars, TimesAndBase60StayStrings) {
+TEST(YamlScalarsTest, TimesAndBase60StayStrings) {
   EXPECT_EQ(jsonOf("[2001-01-01, 2001-12-14t21:59:43.10-05:00, 1:30, 190:20:30]"),
             R"(["2001-01-01","2001-12-14t21:59:43.10-05:00","1:30","190:20:30"])");
 }
 
-TEST(YamlScalars, QuotedAndBlockScalarsAreStrings) {
+TEST(YamlScalarsTest, QuotedAndBlockScalarsAreStrings) {
   EXPECT_EQ(jsonOf(R"(["1", 'yes', "null", '~', "0x10", ""])"),
             R"(["1","yes","null","~","0x10",""])");
   EXPECT_EQ(jsonOf("a: |-\n  1\nb: >-\n  yes\n"), R"({"a":"1","b":"yes"})");
 }
 
-TEST(YamlScalars, TagsDecideOverTheText) {
+TEST(YamlScalarsTest, TagsDecideOverTheText) {
   EXPECT_EQ(jsonOf("[!!str 1, !!int '12', !!float '1.5', !!bool 'yes', !!null '', !!str]"),
             R"(["1",12,1.5,true,null,""])");
   EXPECT_EQ(jsonOf("[!custom 7, ! 7, !!binary aGVsbG8=, !!timestamp 2001-01-01]"),
@@ -129,7 +129,7 @@ TEST(YamlScalars, TagsDecideOverTheText) {
   EXPECT_EQ(problemOf("!!binary '!'"), "1:1 not valid base64 in a !!binary value");
 }
 
-TEST(YamlScalars, ATagMayBeAllThereIs) {
+TEST(YamlScalarsTest, ATagMayBeAllThereIs) {
   EXPECT_EQ(jsonOf("a: !!str\n\"b\": 1"), R"({"a":"","b":1})");
   EXPECT_EQ(jsonOf("- a: !  # nothing\n\n  'b': 1"), R"([{"a":"","b":1}])");
   EXPECT_EQ(jsonOf("a: !!str\n  \"b\""), R"({"a":"b"})");
@@ -140,7 +140,7 @@ TEST(YamlScalars, ATagMayBeAllThereIs) {
 }
 
 // The behaviour of go-yaml, which differs from YAML 1.2.
-TEST(YamlScalars, InFlowAColonEndsAKeyOnlyBeforeABlank) {
+TEST(YamlScalarsTest, InFlowAColonEndsAKeyOnlyBeforeABlank) {
   EXPECT_EQ(jsonOf("[--from, host:]"), R"(["--from","host:"])");
   EXPECT_EQ(jsonOf("[a:, b: , {c:}, {n:, d: 1, e: }]"),
             R"(["a:",{"b":null},{"c:":null},{"d":1,"e":null,"n:":null}])");
@@ -148,13 +148,13 @@ TEST(YamlScalars, InFlowAColonEndsAKeyOnlyBeforeABlank) {
   EXPECT_EQ(jsonOf("[\"a\":, 'b':]"), R"([{"a":null},{"b":null}])");
 }
 
-TEST(YamlScalars, EscapesInDoubleQuotesAreDecoded) {
+TEST(YamlScalarsTest, EscapesInDoubleQuotesAreDecoded) {
   EXPECT_EQ(jsonOf(R"("\x41\u00e9\U0001F600\e\N\_\L\P\ \"\\\n\t\0")"),
             "\"A\u00e9\U0001F600\\u001b\u0085\u00a0\u2028\u2029 \\\"\\\\\\n\\t\\u0000\"");
   EXPECT_EQ(jsonOf("'it''s \\n'"), R"("it's \\n")");
 }
 
-TEST(YamlScalars, LinesFoldAsInYaml11) {
+TEST(YamlScalarsTest, LinesFoldAsInYaml11) {
   EXPECT_EQ(jsonOf("a: b\n  c\n\n  d\n"), R"({"a":"b c\nd"})");
   EXPECT_EQ(jsonOf("\"a\n  b\\\n  c\n\n\n  d\""), R"("a bc\n\nd")");
   EXPECT_EQ(jsonOf("'a\n\n\n'"), R"("a\n\n")");
@@ -168,26 +168,28 @@ TEST(YamlScalars, LinesFoldAsInYaml11) {
 
 // --- Keys, anchors and merging.
 
-TEST(YamlKeys, BecomeStrings) {
+TEST(YamlKeysTest, BecomeStrings) {
   EXPECT_EQ(jsonOf("1: a\n0x10: b\ntrue: c\nno: d\n1.5: e\n1e30: f\n2001-01-01: g\n"),
             R"({"1":"a","1.5":"e","16":"b","1e+30":"f","2001-01-01":"g","false":"d","true":"c"})");
   EXPECT_EQ(jsonOf("{a: 1, \"b\":2, 'c': 3, d}"), R"({"a":1,"b":2,"c":3,"d":null})");
   EXPECT_EQ(jsonOf("? a\n: b\n? |\n  k\n: - 1\n"), R"({"a":"b","k\n":[1]})");
 }
 
-TEST(YamlKeys, ThatAreNullOrCollectionsAreErrors) {
+TEST(YamlKeysTest, ThatAreNullOrCollectionsAreErrors) {
   EXPECT_EQ(problemOf("a: 1\n~: x"), "2:1 a key must not be null");
   EXPECT_EQ(problemOf("? [a]\n: x"), "1:3 a key must be a scalar");
 }
 
-TEST(YamlKeys, WithoutAColonAreErrors) {
+TEST(YamlKeysTest, WithoutAColonAreErrors) {
   EXPECT_EQ(problemOf("a: 1\nb\n"), "2:1 expected ':' after a key");
   EXPECT_EQ(problemOf("a:\n  name\n  b: c\n"), "3:4 illegal map value");
 }
 
-TEST(YamlKeys, SetTwiceTheLastWins) { EXPECT_EQ(jsonOf("a: 1\nb: 2\na: 3\n"), R"({"a":3,"b":2})"); }
+TEST(YamlKeysTest, SetTwiceTheLastWins) {
+  EXPECT_EQ(jsonOf("a: 1\nb: 2\na: 3\n"), R"({"a":3,"b":2})");
+}
 
-TEST(YamlKeys, SetTwiceAreErrorsInStrictDecoding) {
+TEST(YamlKeysTest, SetTwiceAreErrorsInStrictDecoding) {
   const std::string_view text = "a: 1\nb:\n  c: 1\n  c: 2\na: 3\na: 4\n";
   const auto error = errorOf([&] { parseYaml(text, {.strict = true}); });
   ASSERT_TRUE(error);
@@ -202,21 +204,21 @@ TEST(YamlKeys, SetTwiceAreErrorsInStrictDecoding) {
   EXPECT_THAT(problems, ElementsAre("earlier", "line 2: key \"a\" already set in map"));
 }
 
-TEST(YamlAliases, StandForTheAnchorsValue) {
+TEST(YamlAliasesTest, StandForTheAnchorsValue) {
   EXPECT_EQ(jsonOf("a: &x {b: [1]}\nc: *x\nd: &y text\ne: [*y, *y]\n*y : key\n"),
             R"({"a":{"b":[1]},"c":{"b":[1]},"d":"text","e":["text","text"],"text":"key"})");
   EXPECT_EQ(jsonOf("- &x 1\n- &x 2\n- *x\n"), "[1,2,2]");
   EXPECT_EQ(jsonOf("a: &x\nb: *x\n"), R"({"a":null,"b":null})");
 }
 
-TEST(YamlAliases, OfNothingOrOfThemselvesAreErrors) {
+TEST(YamlAliasesTest, OfNothingOrOfThemselvesAreErrors) {
   EXPECT_THAT(problemOf("a: *x"), StartsWith("1:4 the referenced anchor is not defined"));
   EXPECT_EQ(problemOf("a: &x [1, *x]"), "1:11 the value of an anchor contains itself");
   EXPECT_THAT(problemOf("a: &x 1\n---\nb: *x"),
               StartsWith("3:4 the referenced anchor is not defined"));
 }
 
-TEST(YamlMerge, AddsWhatIsNotWrittenOut) {
+TEST(YamlMergeTest, AddsWhatIsNotWrittenOut) {
   EXPECT_EQ(jsonOf("a: &x {b: 1, c: 2}\nd:\n  <<: *x\n  c: 3\n"),
             R"({"a":{"b":1,"c":2},"d":{"b":1,"c":3}})");
   EXPECT_EQ(jsonOf("c: 3\n<<: {b: 1, c: 2}\n"), R"({"b":1,"c":3})");
@@ -225,11 +227,11 @@ TEST(YamlMerge, AddsWhatIsNotWrittenOut) {
   EXPECT_EQ(jsonOf("'<<': 1\n"), R"({"<<":1})");
 }
 
-TEST(YamlMerge, OverridingIsNotADuplicate) {
+TEST(YamlMergeTest, OverridingIsNotADuplicate) {
   EXPECT_EQ(toJson(parseYaml("<<: {a: 1}\na: 2\n", {.strict = true})), R"({"a":2})");
 }
 
-TEST(YamlMerge, NeedsMappings) {
+TEST(YamlMergeTest, NeedsMappings) {
   const std::string reason = "a merge key needs a mapping or a sequence of mappings";
   EXPECT_EQ(problemOf("a: 1\n<<: 1"), "2:5 " + reason);
   EXPECT_EQ(problemOf("<<: [{a: 1}, b]"), "1:14 " + reason);
@@ -238,7 +240,7 @@ TEST(YamlMerge, NeedsMappings) {
 
 // --- Documents.
 
-TEST(YamlDocuments, AreSplitAndEmptyOnesLeftOut) {
+TEST(YamlDocumentsTest, AreSplitAndEmptyOnesLeftOut) {
   const auto documents = splitYaml(
       "\xEF\xBB\xBF# comment\n---\n---\n# only a comment\n---\na: 1\n---\nnull\n...\n---\nb: 2\n"
       "...\nc: 3\n--- d\n");
@@ -254,7 +256,7 @@ TEST(YamlDocuments, AreSplitAndEmptyOnesLeftOut) {
   EXPECT_TRUE(splitYaml("# nothing\n---\n").empty());
 }
 
-TEST(YamlDocuments, OnlyOneIsTakenWhereOneIsAskedFor) {
+TEST(YamlDocumentsTest, OnlyOneIsTakenWhereOneIsAskedFor) {
   EXPECT_EQ(jsonOf("---\n---\na: 1\n---\n# end\n"), R"({"a":1})");
   EXPECT_EQ(jsonOf("null"), "null");
   const auto two = errorOf([] { parseYaml("a: 1\n---\nb: 2\n"); });
@@ -281,7 +283,7 @@ items:
 - kind: Other
 )";
 
-TEST(YamlDocuments, ListsAreExpandedWhenAsked) {
+TEST(YamlDocumentsTest, ListsAreExpandedWhenAsked) {
   EXPECT_EQ(splitYaml(kList).size(), 1U);
   const auto items = splitYaml(kList, {.expandLists = true});
   ASSERT_EQ(items.size(), 3U);
@@ -292,7 +294,7 @@ TEST(YamlDocuments, ListsAreExpandedWhenAsked) {
   EXPECT_EQ(splitYaml("kind: List\napiVersion: v2\nitems: [1]", {.expandLists = true}).size(), 1U);
 }
 
-TEST(YamlDocuments, SayWhichTheyAre) {
+TEST(YamlDocumentsTest, SayWhichTheyAre) {
   const auto documents =
       splitYaml("# a\n---\na: 1\n---\n---\nnull\n---\n" + std::string(kList) + "---\nb: 2\n",
                 {.expandLists = true});
@@ -301,7 +303,7 @@ TEST(YamlDocuments, SayWhichTheyAre) {
   EXPECT_EQ(numbers, (std::vector<std::size_t>{1, 4, 4, 4, 5}));
 }
 
-TEST(YamlDocuments, ListsInJsonAreExpandedToo) {
+TEST(YamlDocumentsTest, ListsInJsonAreExpandedToo) {
   const std::string json = toJson(parseYaml(kList), 2);
   const auto items = splitYaml(json, {.expandLists = true});
   ASSERT_EQ(items.size(), 3U);
@@ -317,7 +319,7 @@ TEST(YamlDocuments, ListsInJsonAreExpandedToo) {
   EXPECT_EQ(error->column(), before.size() - before.rfind('\n'));
 }
 
-TEST(YamlDocuments, TellTheirType) {
+TEST(YamlDocumentsTest, TellTheirType) {
   const auto documents =
       splitYaml("apiVersion: apps/v1\nkind: Deployment\n---\nkind: 7\n---\n[1]\n");
   ASSERT_EQ(documents.size(), 3U);
@@ -327,13 +329,13 @@ TEST(YamlDocuments, TellTheirType) {
   EXPECT_EQ(documents[2].type().kind, "");
 }
 
-TEST(YamlDocuments, ThatAreJsonAreTakenAsJson) {
+TEST(YamlDocumentsTest, ThatAreJsonAreTakenAsJson) {
   EXPECT_EQ(jsonOf("{\"a\":\"\\ud83d\\ude00\\/\"}"), "{\"a\":\"\U0001F600/\"}");
   EXPECT_EQ(jsonOf(repeat("{\"a\":", 900) + "1" + repeat("}", 900)),
             repeat("{\"a\":", 900) + "1" + repeat("}", 900));
 }
 
-TEST(YamlDocuments, JsonObjectsMayJustFollowEachOther) {
+TEST(YamlDocumentsTest, JsonObjectsMayJustFollowEachOther) {
   const std::string text =
       "\xEF\xBB\xBF{\"a\":\"}{\"}{\"b\":2}\n\n  " + toJson(parseYaml(kList)) + "\n";
   const auto documents = splitYaml(text);
@@ -349,7 +351,7 @@ TEST(YamlDocuments, JsonObjectsMayJustFollowEachOther) {
   EXPECT_NE(problemOf("{\"a\":1} b: 2"), "no error");
 }
 
-TEST(YamlDocuments, AreSeparatedAtTheStartOfALineOnly) {
+TEST(YamlDocumentsTest, AreSeparatedAtTheStartOfALineOnly) {
   EXPECT_EQ(problemOf("{\"a\":1}---\n"), "1:8 unexpected text after the document");
   EXPECT_THAT(problemOf("{\"a\":1}\n---x\n"), HasSubstr("unexpected text after the document"));
   EXPECT_EQ(splitYaml("{\"a\":1}\n---\n{\"b\":2}\n--- {c: 3}\n").size(), 3U);
@@ -357,7 +359,7 @@ TEST(YamlDocuments, AreSeparatedAtTheStartOfALineOnly) {
 
 // --- Typed decoding.
 
-TEST(YamlTyped, ReadsDescribedTypes) {
+TEST(YamlTypedTest, ReadsDescribedTypes) {
   const auto object = fromYaml<metav1::PartialObjectMetadata>(R"(metadata:
   name: web
   labels: &labels {app: web, tier: "1"}
@@ -379,7 +381,7 @@ TEST(YamlTyped, ReadsDescribedTypes) {
   EXPECT_EQ(fromYaml<metav1::PartialObjectMetadata>(toYaml(object)), object);
 }
 
-TEST(YamlTyped, ANumberIsNoStringAsInKubectl) {
+TEST(YamlTypedTest, ANumberIsNoStringAsInKubectl) {
   const auto error = errorOf([] {
     fromYaml<metav1::PartialObjectMetadata>("metadata:\n  labels:\n    app: x\n    on: 1\n");
   });
@@ -392,7 +394,7 @@ TEST(YamlTyped, ANumberIsNoStringAsInKubectl) {
   EXPECT_THAT(error->what(), HasSubstr("yaml: line 4, column 9 (offset 39): metadata.labels.true"));
 }
 
-TEST(YamlTyped, ErrorsInLaterDocumentsAndItemsHaveTheirPlace) {
+TEST(YamlTypedTest, ErrorsInLaterDocumentsAndItemsHaveTheirPlace) {
   const auto documents =
       splitYaml("a: 1\n---\nitems:\n- metadata: {name: a}\n- metadata: {name: 2}");
   ASSERT_EQ(documents.size(), 2U);
@@ -403,7 +405,7 @@ TEST(YamlTyped, ErrorsInLaterDocumentsAndItemsHaveTheirPlace) {
   EXPECT_EQ(error->path(), "items[1].metadata.name");
 }
 
-TEST(YamlTyped, AnErrorInAnAliasIsAtItsAnchor) {
+TEST(YamlTypedTest, AnErrorInAnAliasIsAtItsAnchor) {
   const auto error =
       errorOf([] { fromYaml<metav1::PartialObjectMetadata>("x: &x 1\nmetadata:\n  name: *x\n"); });
   ASSERT_TRUE(error);
@@ -411,7 +413,7 @@ TEST(YamlTyped, AnErrorInAnAliasIsAtItsAnchor) {
   EXPECT_EQ(error->path(), "metadata.name");
 }
 
-TEST(YamlTyped, StrictDecodingNamesUnknownAndDuplicateFields) {
+TEST(YamlTypedTest, StrictDecodingNamesUnknownAndDuplicateFields) {
   const std::string_view text = "metadata:\n  name: a\n  nane: b\n  name: c\n";
   EXPECT_EQ(fromYaml<metav1::PartialObjectMetadata>(text).metadata.name, "c");
   const auto error =
@@ -422,7 +424,7 @@ TEST(YamlTyped, StrictDecodingNamesUnknownAndDuplicateFields) {
             "unknown field \"metadata.nane\"");
 }
 
-TEST(YamlTyped, TheWrongKindIsAnError) {
+TEST(YamlTypedTest, TheWrongKindIsAnError) {
   const auto error = errorOf([] { fromYaml<metav1::Status>("apiVersion: v1\nkind: Pod\n"); });
   ASSERT_TRUE(error);
   EXPECT_EQ(error->line(), 2U);
@@ -430,7 +432,7 @@ TEST(YamlTyped, TheWrongKindIsAnError) {
 
 // --- Bad input.
 
-TEST(YamlBadInput, IsAnErrorWithItsPlace) {
+TEST(YamlBadInputTest, IsAnErrorWithItsPlace) {
   EXPECT_EQ(problemOf("a: b: c"), "1:5 illegal map value");
   EXPECT_EQ(problemOf("a: [1, 2"), "1:9 end of sequence flow not found");
   EXPECT_EQ(problemOf("a: {b: 1"), "1:9 end of map flow not found");
@@ -444,14 +446,14 @@ TEST(YamlBadInput, IsAnErrorWithItsPlace) {
   EXPECT_EQ(problemOf("}"), "1:1 illegal flow end");
 }
 
-TEST(YamlBadInput, TruncatedQuotesAreErrors) {
+TEST(YamlBadInputTest, TruncatedQuotesAreErrors) {
   EXPECT_EQ(problemOf("a: 'b"), "1:6 illegal EOF in scalar");
   for (const char* text : {"'", "\"", "a: 'b\n", "a: \"b\n\n  ", "a: &x !!str \"b\n", "- \"\\\n"}) {
     EXPECT_NE(problemOf(text), "no error") << text;
   }
 }
 
-TEST(YamlBadInput, MustBeUtf8WithoutControlCharacters) {
+TEST(YamlBadInputTest, MustBeUtf8WithoutControlCharacters) {
   EXPECT_EQ(problemOf("a: b\nc: \xFF"), "2:4 not valid UTF-8");
   EXPECT_EQ(problemOf("a: \xED\xA0\x80"), "1:4 not valid UTF-8");
   EXPECT_EQ(problemOf("a: \xE2\x82"), "1:4 not valid UTF-8");
@@ -460,7 +462,7 @@ TEST(YamlBadInput, MustBeUtf8WithoutControlCharacters) {
   EXPECT_EQ(problemOf("a: \x04"), "1:4 control characters are not allowed");
 }
 
-TEST(YamlBadInput, DeepNestingIsAnError) {
+TEST(YamlBadInputTest, DeepNestingIsAnError) {
   for (const char* open : {"[", "{", "- ", "? ", "[a,", "[a: ", "{a: ", "!!seq [", "&a [", "[\n"}) {
     EXPECT_THAT(problemOf(repeat(open, 10'000)), HasSubstr("nested too deeply")) << open;
   }
@@ -470,7 +472,7 @@ TEST(YamlBadInput, DeepNestingIsAnError) {
   EXPECT_EQ(jsonOf(repeat("[", 400) + repeat("]", 400)), repeat("[", 400) + repeat("]", 400));
 }
 
-TEST(YamlBadInput, DeepNestingByAliasesIsAnError) {
+TEST(YamlBadInputTest, DeepNestingByAliasesIsAnError) {
   for (const std::string_view shape : {"[*a", "{<<: *a", "{k: *a"}) {
     std::string text = "- &a0 {x: y}\n";
     for (int i = 1; i < 1'500; ++i) {
@@ -482,7 +484,7 @@ TEST(YamlBadInput, DeepNestingByAliasesIsAnError) {
   }
 }
 
-TEST(YamlBadInput, AliasesCannotMultiplyWithoutEnd) {
+TEST(YamlBadInputTest, AliasesCannotMultiplyWithoutEnd) {
   for (const bool merge : {false, true}) {
     if (detail::kSanitized && merge) continue;  // takes long
     std::string text = "- &a0 {k: lol}\n";
@@ -495,14 +497,14 @@ TEST(YamlBadInput, AliasesCannotMultiplyWithoutEnd) {
   }
 }
 
-TEST(YamlBadInput, StrayTokensDoNotMakeDocumentsWithoutEnd) {
+TEST(YamlBadInputTest, StrayTokensDoNotMakeDocumentsWithoutEnd) {
   for (const char* text :
        {",", "}", "]", "a\n}", "...\n}", "'a':1", ": ,", "- a\n]\n", "!,", "? ]"}) {
     EXPECT_NE(problemOf(text), "") << text;
   }
 }
 
-TEST(YamlBadInput, HugeFlowCollectionsAreRefused) {
+TEST(YamlBadInputTest, HugeFlowCollectionsAreRefused) {
   EXPECT_THAT(problemOf(repeat("[", 1'100'000)), HasSubstr("nested too deeply"));
   if (detail::kSanitized) GTEST_SKIP() << "takes long";
   EXPECT_THAT(problemOf("[" + repeat("a,", 1'100'000) + "a]"), HasSubstr("too many items"));
@@ -515,7 +517,7 @@ std::string readFile(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(YamlGolden, EveryObjectIsWrittenAndReadLikeUpstream) {
+TEST(YamlGoldenTest, EveryObjectIsWrittenAndReadLikeUpstream) {
   const char* set = std::getenv("KUBEXX_GOLDEN_DIR");
   const auto folder = std::filesystem::path(set != nullptr ? set : "../shared/golden") / "v1.37";
   if (!std::filesystem::is_directory(folder)) {

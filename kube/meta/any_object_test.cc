@@ -11,7 +11,7 @@ namespace {
 using networks::v1::Network;
 using networks::v1::NetworkList;
 
-TEST(AnyObject, KnowsItsTypeAndGivesTheStruct) {
+TEST(AnyObjectTest, KnowsItsTypeAndGivesTheStruct) {
   Network network;
   network.metadata.name = "a";
   AnyObject object(network);
@@ -21,7 +21,7 @@ TEST(AnyObject, KnowsItsTypeAndGivesTheStruct) {
   EXPECT_EQ(std::as_const(object).as<Network>()->metadata.name, "a");
 }
 
-TEST(AnyObject, IsOfTheKindOfItsTypeUnlessGivenAnother) {
+TEST(AnyObjectTest, IsOfTheKindOfItsTypeUnlessGivenAnother) {
   AnyObject object(TypeOf<Network>::info);
   EXPECT_EQ(object.gvk().str(), "samplecrd.k8s.io/v1, Kind=Network");
   object.setGvk({"other.io", "v3", "Net"});
@@ -34,7 +34,7 @@ TEST(AnyObject, IsOfTheKindOfItsTypeUnlessGivenAnother) {
   EXPECT_TRUE(AnyObject(TypeOf<networks::v1::Peer>::info).gvk().empty()) << "a part is no kind";
 }
 
-TEST(AnyObject, AnUnstructuredHasTheKindInItsFields) {
+TEST(AnyObjectTest, AnUnstructuredHasTheKindInItsFields) {
   Unstructured dynamic;
   dynamic.setGvk({"apps", "v1", "Deployment"});
   AnyObject object(dynamic);
@@ -44,7 +44,7 @@ TEST(AnyObject, AnUnstructuredHasTheKindInItsFields) {
   EXPECT_EQ(object.as<Unstructured>()->kind(), "Pod");
 }
 
-TEST(AnyObject, CopiesAreIndependent) {
+TEST(AnyObjectTest, CopiesAreIndependent) {
   AnyObject object(TypeOf<Network>::info);
   object.as<Network>()->spec->cidr = "10.0.0.0/8";
   AnyObject copy = object;
@@ -52,7 +52,7 @@ TEST(AnyObject, CopiesAreIndependent) {
   EXPECT_EQ(std::as_const(*object.as<Network>()).spec->cidr, "10.0.0.0/8");
 }
 
-TEST(AnyObject, MetadataIsFoundWhereTheTypeHasIt) {
+TEST(AnyObjectTest, MetadataIsFoundWhereTheTypeHasIt) {
   AnyObject object(TypeOf<Network>::info);
   ASSERT_NE(object.objectMeta(), nullptr);
   object.objectMeta()->name = "a";

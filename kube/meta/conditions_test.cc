@@ -10,12 +10,12 @@ using metav1::Condition;
 constexpr Time kBefore = Time::fromUnix(1000);
 constexpr Time kAfter = Time::fromUnix(5000);
 
-struct Conditions : testing::Test {
+struct ConditionsTest : testing::Test {
   FakeClock clock;
   Time now() { return clock.wallNow(); }
 };
 
-TEST_F(Conditions, AreAddedAtTheEnd) {
+TEST_F(ConditionsTest, AreAddedAtTheEnd) {
   List<Condition> conditions{{.type = "first"}, {.type = "third"}};
   const Condition second{.type = "second",
                          .status = "True",
@@ -26,13 +26,13 @@ TEST_F(Conditions, AreAddedAtTheEnd) {
   EXPECT_EQ(conditions, (List<Condition>{{.type = "first"}, {.type = "third"}, second}));
 }
 
-TEST_F(Conditions, AreAddedAsOfNow) {
+TEST_F(ConditionsTest, AreAddedAsOfNow) {
   List<Condition> conditions;
   EXPECT_TRUE(setStatusCondition(conditions, {.type = "a", .status = "True"}, clock));
   EXPECT_EQ(conditions[0].lastTransitionTime, now());
 }
 
-TEST_F(Conditions, AChangeOfStatusIsATransition) {
+TEST_F(ConditionsTest, AChangeOfStatusIsATransition) {
   List<Condition> conditions{{.type = "a", .status = "False", .lastTransitionTime = kBefore}};
   EXPECT_TRUE(setStatusCondition(conditions, {.type = "a", .status = "True"}, clock));
   EXPECT_EQ(conditions[0].lastTransitionTime, now());
@@ -42,7 +42,7 @@ TEST_F(Conditions, AChangeOfStatusIsATransition) {
   EXPECT_EQ(conditions[0].lastTransitionTime, kAfter);
 }
 
-TEST_F(Conditions, OtherChangesAreNoTransitions) {
+TEST_F(ConditionsTest, OtherChangesAreNoTransitions) {
   List<Condition> conditions{{.type = "first"},
                              {.type = "second", .status = "True", .lastTransitionTime = kBefore},
                              {.type = "third"}};
@@ -62,7 +62,7 @@ TEST_F(Conditions, OtherChangesAreNoTransitions) {
                                       .message = "message"}));
 }
 
-TEST_F(Conditions, TheSameAgainChangesNothing) {
+TEST_F(ConditionsTest, TheSameAgainChangesNothing) {
   List<Condition> conditions{{.type = "a", .status = "True", .lastTransitionTime = kBefore}};
   const List<Condition> cached = conditions;
   EXPECT_FALSE(setStatusCondition(conditions, {.type = "a", .status = "True"}, clock));
@@ -71,7 +71,7 @@ TEST_F(Conditions, TheSameAgainChangesNothing) {
   EXPECT_TRUE(conditions.sharesWith(cached));
 }
 
-TEST_F(Conditions, AreRemovedByType) {
+TEST_F(ConditionsTest, AreRemovedByType) {
   List<Condition> conditions{{.type = "first"}, {.type = "second"}, {.type = "third"}};
   EXPECT_TRUE(removeStatusCondition(conditions, "second"));
   EXPECT_EQ(conditions, (List<Condition>{{.type = "first"}, {.type = "third"}}));
@@ -80,14 +80,14 @@ TEST_F(Conditions, AreRemovedByType) {
   EXPECT_FALSE(removeStatusCondition(none, "a"));
 }
 
-TEST_F(Conditions, AreFoundByType) {
+TEST_F(ConditionsTest, AreFoundByType) {
   const List<Condition> conditions{{.type = "first"}, {.type = "second", .status = "Unknown"}};
   ASSERT_NE(findStatusCondition(conditions, "second"), nullptr);
   EXPECT_EQ(findStatusCondition(conditions, "second")->status, "Unknown");
   EXPECT_EQ(findStatusCondition(conditions, "third"), nullptr);
 }
 
-TEST_F(Conditions, AreAskedForTheirStatus) {
+TEST_F(ConditionsTest, AreAskedForTheirStatus) {
   const List<Condition> conditions{
       {.type = "yes", .status = "True"}, {.type = "no", .status = "False"}, {.type = "unsaid"}};
   EXPECT_TRUE(isStatusConditionTrue(conditions, "yes"));
@@ -112,7 +112,7 @@ struct DeploymentCondition {
   bool operator==(const DeploymentCondition&) const = default;
 };
 
-TEST_F(Conditions, OfOtherTypesRecordTheirUpdateTime) {
+TEST_F(ConditionsTest, OfOtherTypesRecordTheirUpdateTime) {
   List<DeploymentCondition> conditions;
   setStatusCondition(conditions, {.type = "a", .status = "True"}, clock);
   const Time start = now();
@@ -136,7 +136,7 @@ struct ProbedCondition {
   bool operator==(const ProbedCondition&) const = default;
 };
 
-TEST_F(Conditions, OfOtherTypesKeepTheTimesThatAreNotGiven) {
+TEST_F(ConditionsTest, OfOtherTypesKeepTheTimesThatAreNotGiven) {
   List<ProbedCondition> conditions{
       {.type = "a", .status = "True", .lastProbeTime = kBefore, .lastHeartbeatTime = kBefore}};
   EXPECT_FALSE(setStatusCondition(conditions, {.type = "a", .status = "True"}, clock));
@@ -146,7 +146,7 @@ TEST_F(Conditions, OfOtherTypesKeepTheTimesThatAreNotGiven) {
   EXPECT_EQ(conditions[0].lastHeartbeatTime, kAfter);
 }
 
-TEST(ConditionClock, IsTheRealOneUnlessGiven) {
+TEST(ConditionClockTest, IsTheRealOneUnlessGiven) {
   List<Condition> conditions;
   const Time before = Time::now();
   setStatusCondition(conditions, {.type = "a", .status = "True"});

@@ -116,7 +116,7 @@ v1alpha1::Network alphaNetwork() {
   return network;
 }
 
-TEST(DefaultConversion, CarriesOverFieldsOfEqualNameInEveryShape) {
+TEST(DefaultConversionTest, CarriesOverFieldsOfEqualNameInEveryShape) {
   const Scheme scheme = networks::makeScheme();
   const v1alpha1::Network in = alphaNetwork();
   const auto out = scheme.convertTo<v1::Network>(in);
@@ -134,7 +134,7 @@ TEST(DefaultConversion, CarriesOverFieldsOfEqualNameInEveryShape) {
   EXPECT_EQ(scheme.convertTo<v1alpha1::Network>(out), in) << "and back";
 }
 
-TEST(DefaultConversion, PartsOfOneTypeAreShared) {
+TEST(DefaultConversionTest, PartsOfOneTypeAreShared) {
   const Scheme scheme = networks::makeScheme();
   const v1alpha1::Network in = alphaNetwork();
   const auto out = scheme.convertTo<v1::Network>(in);
@@ -143,7 +143,7 @@ TEST(DefaultConversion, PartsOfOneTypeAreShared) {
   EXPECT_TRUE(out.spec->cidr.sharesWith(in.spec->cidr));
 }
 
-TEST(DefaultConversion, ChangingTheResultLeavesTheSourceAlone) {
+TEST(DefaultConversionTest, ChangingTheResultLeavesTheSourceAlone) {
   const Scheme scheme = networks::makeScheme();
   const v1alpha1::Network in = alphaNetwork();
   auto out = scheme.convertTo<v1::Network>(in);
@@ -152,7 +152,7 @@ TEST(DefaultConversion, ChangingTheResultLeavesTheSourceAlone) {
   EXPECT_EQ(in, alphaNetwork());
 }
 
-TEST(DefaultConversion, PlainAndOptionalBecomeEachOther) {
+TEST(DefaultConversionTest, PlainAndOptionalBecomeEachOther) {
   const Scheme scheme;
   From in;
   To empty = scheme.convertTo<To>(in);
@@ -182,7 +182,7 @@ TEST(DefaultConversion, PlainAndOptionalBecomeEachOther) {
   EXPECT_FALSE(back.text.has_value()) << "an explicit empty string is lost in a plain one";
 }
 
-TEST(DefaultConversion, EveryKindOfScalarIsCopied) {
+TEST(DefaultConversionTest, EveryKindOfScalarIsCopied) {
   const Scheme scheme;
   From in;
   in.amount = Quantity("100m");
@@ -198,7 +198,7 @@ TEST(DefaultConversion, EveryKindOfScalarIsCopied) {
   EXPECT_EQ(out.strings, in.strings);
 }
 
-TEST(DefaultConversion, LargeElementsOfListsAndMaps) {
+TEST(DefaultConversionTest, LargeElementsOfListsAndMaps) {
   const Scheme scheme;
   From in;
   in.wide.resize(3);
@@ -217,7 +217,7 @@ TEST(DefaultConversion, LargeElementsOfListsAndMaps) {
   EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }), HasSubstr("wideByName.k.extra: "));
 }
 
-TEST(DefaultConversion, AFieldWithoutCounterpartIsAnErrorOnlyWhenItIsSet) {
+TEST(DefaultConversionTest, AFieldWithoutCounterpartIsAnErrorOnlyWhenItIsSet) {
   const Scheme scheme;
   From in;
   scheme.convertTo<To>(in);
@@ -233,7 +233,7 @@ TEST(DefaultConversion, AFieldWithoutCounterpartIsAnErrorOnlyWhenItIsSet) {
   }
 }
 
-TEST(DefaultConversion, ALossyPairDropsFieldsWithoutCounterpart) {
+TEST(DefaultConversionTest, ALossyPairDropsFieldsWithoutCounterpart) {
   Scheme scheme;
   scheme.addLossyConversion<From, To>();
   From in;
@@ -245,7 +245,7 @@ TEST(DefaultConversion, ALossyPairDropsFieldsWithoutCounterpart) {
   EXPECT_EQ(out.wide[0].first.name, "z");
 }
 
-TEST(DefaultConversion, ALossyPartDoesNotMakeTheWholeLossy) {
+TEST(DefaultConversionTest, ALossyPartDoesNotMakeTheWholeLossy) {
   Scheme scheme;
   scheme.addLossyConversion<shapes::Wide, shapes::WideToo>();
   From in;
@@ -256,7 +256,7 @@ TEST(DefaultConversion, ALossyPartDoesNotMakeTheWholeLossy) {
   EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }), HasSubstr("onlyHere"));
 }
 
-TEST(DefaultConversion, FieldsOfAnotherShapeAreAnErrorWhenSet) {
+TEST(DefaultConversionTest, FieldsOfAnotherShapeAreAnErrorWhenSet) {
   Scheme scheme;
   From in;
   scheme.addLossyConversion<To, Odd>();
@@ -277,7 +277,7 @@ TEST(DefaultConversion, FieldsOfAnotherShapeAreAnErrorWhenSet) {
                         "function"));
 }
 
-TEST(DefaultConversion, IntegersMustFit) {
+TEST(DefaultConversionTest, IntegersMustFit) {
   const Scheme scheme = networks::makeScheme();
   v1alpha1::Network in = alphaNetwork();
   in.spec->mtu = std::numeric_limits<std::int32_t>::max();
@@ -293,7 +293,7 @@ TEST(DefaultConversion, IntegersMustFit) {
               HasSubstr("spec.options.ntp.ttl: -3000000000 does not fit"));
 }
 
-TEST(DefaultConversion, IsNotForDifferentKinds) {
+TEST(DefaultConversionTest, IsNotForDifferentKinds) {
   const Scheme scheme = networks::makeScheme();
   EXPECT_EQ(
       errorOf<ConversionError>([&] { scheme.convertTo<v1::NetworkList>(v1alpha1::Network()); }),
@@ -315,7 +315,7 @@ TEST(DefaultConversion, IsNotForDifferentKinds) {
               HasSubstr("range: "));
 }
 
-TEST(DefaultConversion, DeepNestingIsLimited) {
+TEST(DefaultConversionTest, DeepNestingIsLimited) {
   const Scheme scheme;
   const auto nested = [](int depth) {
     v1alpha1::Peer peer;
@@ -328,7 +328,7 @@ TEST(DefaultConversion, DeepNestingIsLimited) {
               HasSubstr("nested too deep"));
 }
 
-TEST(Conversion, TheUsersFunctionComesBeforeTheGeneratedOne) {
+TEST(ConversionTest, TheUsersFunctionComesBeforeTheGeneratedOne) {
   Scheme scheme;
   scheme.addConversion<v2::Network, v1::Network>(
       [](const v2::Network&, v1::Network& out) { out.metadata.name = "user"; });
@@ -341,7 +341,7 @@ TEST(Conversion, TheUsersFunctionComesBeforeTheGeneratedOne) {
   EXPECT_EQ(other.convertTo<v1::Network>(v2::Network()).metadata.name, "generated");
 }
 
-TEST(Conversion, IgnoredPairsDoNothing) {
+TEST(ConversionTest, IgnoredPairsDoNothing) {
   Scheme scheme = networks::makeScheme();
   scheme.addIgnoredConversion<v1alpha1::Option, v1::Option>();
   scheme.addIgnoredConversion<v2::Network, v1alpha1::Network>();
@@ -352,14 +352,14 @@ TEST(Conversion, IgnoredPairsDoNothing) {
   EXPECT_EQ(untouched, alphaNetwork());
 }
 
-TEST(Conversion, ToItsOwnTypeIsACopy) {
+TEST(ConversionTest, ToItsOwnTypeIsACopy) {
   const Scheme scheme;
   From in;
   in.plain = 3;
   EXPECT_EQ(scheme.convertTo<From>(in), in);
 }
 
-TEST(Conversion, ReplacesTheTargetAsAWhole) {
+TEST(ConversionTest, ReplacesTheTargetAsAWhole) {
   const Scheme scheme = networks::makeScheme();
   v1::Network out;
   out.metadata.name = "before";
@@ -369,7 +369,7 @@ TEST(Conversion, ReplacesTheTargetAsAWhole) {
   EXPECT_TRUE(std::as_const(out).spec->gateways.empty());
 }
 
-TEST(Conversion, AFailureLeavesSourceAndTargetUnchanged) {
+TEST(ConversionTest, AFailureLeavesSourceAndTargetUnchanged) {
   const Scheme scheme = networks::makeScheme();
   v1alpha1::Network in = alphaNetwork();
   in.spec->options.write("ntp").ttl = std::int64_t{1} << 40;
@@ -386,7 +386,7 @@ TEST(Conversion, AFailureLeavesSourceAndTargetUnchanged) {
   EXPECT_EQ(*any.as<v1::Network>(), outBefore);
 }
 
-TEST(Conversion, AnErrorOfAFunctionNamesTheTypesAndThePath) {
+TEST(ConversionTest, AnErrorOfAFunctionNamesTheTypesAndThePath) {
   const Scheme scheme = networks::makeScheme();
   v1::Network in;
   in.spec->gateways = {"a", "b"};
@@ -401,7 +401,7 @@ TEST(Conversion, AnErrorOfAFunctionNamesTheTypesAndThePath) {
               HasSubstr("NetworkList: items[1].spec: v1alpha1 has room for one gateway"));
 }
 
-TEST(Conversion, OtherExceptionsPassThrough) {
+TEST(ConversionTest, OtherExceptionsPassThrough) {
   Scheme scheme;
   scheme.addConversion<v2::Network, v1::Network>(
       [](const v2::Network&, v1::Network&) { throw std::logic_error("mine"); });
@@ -409,7 +409,7 @@ TEST(Conversion, OtherExceptionsPassThrough) {
             "mine");
 }
 
-TEST(Conversion, DefaultConversionSkipsHandledFieldsOnly) {
+TEST(ConversionTest, DefaultConversionSkipsHandledFieldsOnly) {
   Scheme scheme;
   std::initializer_list<std::string_view> handled = {"onlyHere", "wide.extra"};
   scheme.addConversion<From, To>([handled](const From& in, To& out, ConversionScope& scope) {
@@ -425,7 +425,7 @@ TEST(Conversion, DefaultConversionSkipsHandledFieldsOnly) {
   EXPECT_THAT(errorOf<Error>([&] { scheme.convertTo<To>(in); }), HasSubstr("wideByName.k.extra: "));
 }
 
-TEST(Conversion, AScopeConvertsPartsListsAndAbsentMessages) {
+TEST(ConversionTest, AScopeConvertsPartsListsAndAbsentMessages) {
   Scheme scheme;
   scheme.addConversion<v1alpha1::Network, v1::Network>(
       [](const v1alpha1::Network& in, v1::Network& out, ConversionScope& scope) {
@@ -451,7 +451,7 @@ TEST(Conversion, AScopeConvertsPartsListsAndAbsentMessages) {
               HasSubstr("Network: refused"));
 }
 
-TEST(Conversion, AFunctionThatCallsItselfIsStopped) {
+TEST(ConversionTest, AFunctionThatCallsItselfIsStopped) {
   Scheme scheme;
   scheme.addConversion<v2::Network, v1::Network>(
       [](const v2::Network& in, v1::Network& out, ConversionScope& scope) {
@@ -461,7 +461,7 @@ TEST(Conversion, AFunctionThatCallsItselfIsStopped) {
               HasSubstr("nested too deep"));
 }
 
-TEST(Hub, VersionsBecomeEachOtherThroughIt) {
+TEST(HubTest, VersionsBecomeEachOtherThroughIt) {
   Scheme scheme = networks::makeScheme();
   scheme.setHub({"samplecrd.k8s.io", "Network"}, "v1");
   v1alpha1::Network in;
@@ -473,7 +473,7 @@ TEST(Hub, VersionsBecomeEachOtherThroughIt) {
   EXPECT_EQ(scheme.convertTo<v1alpha1::Network>(out), in);
 }
 
-TEST(Hub, WithoutOneOnlyTheTablesAreUsed) {
+TEST(HubTest, WithoutOneOnlyTheTablesAreUsed) {
   const Scheme scheme = networks::makeScheme();
   v1alpha1::Network in = alphaNetwork();
   EXPECT_THAT(errorOf<ConversionError>([&] { scheme.convertTo<v2::Network>(in); }),
@@ -481,7 +481,7 @@ TEST(Hub, WithoutOneOnlyTheTablesAreUsed) {
                         "Network: spec: Network has no such field"));
 }
 
-TEST(Hub, MayBeTheInternalVersion) {
+TEST(HubTest, MayBeTheInternalVersion) {
   Scheme scheme;
   scheme.addKnownTypes<v1alpha1::Network>(kAlpha);
   scheme.addKnownTypes<v2::Network>(kV2);
@@ -505,7 +505,7 @@ TEST(Hub, MayBeTheInternalVersion) {
   EXPECT_NE(internal.as<v1::Network>(), nullptr);
 }
 
-TEST(Hub, ADirectFunctionIsShorter) {
+TEST(HubTest, ADirectFunctionIsShorter) {
   Scheme scheme = networks::makeScheme();
   scheme.setHub({"samplecrd.k8s.io", "Network"}, "v1");
   scheme.addConversion<v1alpha1::Network, v2::Network>(
@@ -513,7 +513,7 @@ TEST(Hub, ADirectFunctionIsShorter) {
   EXPECT_EQ(scheme.convertTo<v2::Network>(alphaNetwork()).range, "direct");
 }
 
-TEST(Hub, TwoAreAmbiguousAndNoneIsMissing) {
+TEST(HubTest, TwoAreAmbiguousAndNoneIsMissing) {
   Scheme scheme = networks::makeScheme();
   scheme.addKnownTypeWithName<shapes::Inner>({"samplecrd.k8s.io", kInternalVersion, "Network"});
   scheme.setHub({"samplecrd.k8s.io", "Network"}, "v1");
@@ -526,7 +526,7 @@ TEST(Hub, TwoAreAmbiguousAndNoneIsMissing) {
             "of Network.samplecrd.k8s.io, v7, is not registered");
 }
 
-TEST(Hub, IsUsedForTheItemsOfAList) {
+TEST(HubTest, IsUsedForTheItemsOfAList) {
   // Lists of v1alpha1 become lists of a kind whose items only a hub can convert.
   Scheme scheme;
   scheme.addKnownTypes<v1alpha1::Network, v1alpha1::NetworkList>(kAlpha);
@@ -546,7 +546,7 @@ TEST(Hub, IsUsedForTheItemsOfAList) {
   EXPECT_EQ(out.items[1].spec->cidr, "10.0.0.0/8-hub");
 }
 
-TEST(ConvertToVersion, GivesTheKindOfThatVersion) {
+TEST(ConvertToVersionTest, GivesTheKindOfThatVersion) {
   const Scheme scheme = networks::makeScheme();
   const AnyObject out = scheme.convertToVersion(alphaNetwork(), kV1);
   ASSERT_NE(out.as<v1::Network>(), nullptr);
@@ -555,13 +555,13 @@ TEST(ConvertToVersion, GivesTheKindOfThatVersion) {
   EXPECT_NE(scheme.convertToVersion(out, kAlpha).as<v1alpha1::Network>(), nullptr);
 }
 
-TEST(ConvertToVersion, ToItsOwnVersionIsACopy) {
+TEST(ConvertToVersionTest, ToItsOwnVersionIsACopy) {
   const Scheme scheme = networks::makeScheme();
   EXPECT_EQ(*scheme.convertToVersion(alphaNetwork(), kAlpha).as<v1alpha1::Network>(),
             alphaNetwork());
 }
 
-TEST(ConvertToVersion, OfSeveralVersionsTheObjectsOwnIsBestAndElseTheFirst) {
+TEST(ConvertToVersionTest, OfSeveralVersionsTheObjectsOwnIsBestAndElseTheFirst) {
   const Scheme scheme = networks::makeScheme();
   const AnyObject object(alphaNetwork());
   const GroupVersion own[] = {kV1, kAlpha};
@@ -570,7 +570,7 @@ TEST(ConvertToVersion, OfSeveralVersionsTheObjectsOwnIsBestAndElseTheFirst) {
   EXPECT_EQ(scheme.convertToVersion(object, others).gvk().version, "v1");
 }
 
-TEST(ConvertToVersion, ErrorsNameTheTypeAndTheVersions) {
+TEST(ConvertToVersionTest, ErrorsNameTheTypeAndTheVersions) {
   const Scheme scheme = networks::makeScheme();
   EXPECT_EQ(errorOf<NotRegisteredError>([&] {
               scheme.convertToVersion(v1::Network(), {"other.io", "v1"});
@@ -590,7 +590,7 @@ TEST(ConvertToVersion, ErrorsNameTheTypeAndTheVersions) {
               HasSubstr("has to be decoded into its type first"));
 }
 
-TEST(ConvertToVersion, KeepsTheNameOfAKindThatHasSeveral) {
+TEST(ConvertToVersionTest, KeepsTheNameOfAKindThatHasSeveral) {
   Scheme scheme;
   scheme.addKnownTypes<v1::Network>(kV1);
   scheme.addKnownTypeWithName<v1::Network>(kV1.withKind("Net"));

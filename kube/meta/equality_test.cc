@@ -53,7 +53,7 @@ const std::function<void(NetworkSpec&)> kChanges[] = {
     [](NetworkSpec& spec) { spec.share = 0.25; },
 };
 
-TEST(SemanticEqual, SeesADifferenceInEveryField) {
+TEST(SemanticEqualTest, SeesADifferenceInEveryField) {
   EXPECT_TRUE(semanticEqual(full(), full()));  // with no memory in common
   EXPECT_TRUE(semanticEqual(NetworkSpec(), NetworkSpec()));
   for (const auto& change : kChanges) {
@@ -67,7 +67,7 @@ TEST(SemanticEqual, SeesADifferenceInEveryField) {
   }
 }
 
-TEST(SemanticEqual, ACopyWithOneChangeDiffers) {
+TEST(SemanticEqualTest, ACopyWithOneChangeDiffers) {
   const NetworkSpec original = full();
   for (const auto& change : kChanges) {
     NetworkSpec copy = original;
@@ -77,7 +77,7 @@ TEST(SemanticEqual, ACopyWithOneChangeDiffers) {
   }
 }
 
-TEST(SemanticEqual, OfQuantitiesTheAmountCounts) {
+TEST(SemanticEqualTest, OfQuantitiesTheAmountCounts) {
   NetworkSpec a, b;
   a.bandwidth = "1000m";
   b.bandwidth = "1";
@@ -89,13 +89,13 @@ TEST(SemanticEqual, OfQuantitiesTheAmountCounts) {
   EXPECT_TRUE(semanticEqual(a, b));
 }
 
-TEST(SemanticEqual, OfTimesTheInstantCounts) {
+TEST(SemanticEqualTest, OfTimesTheInstantCounts) {
   EXPECT_TRUE(
       semanticEqual(Time::parse("2024-01-01T01:00:00+01:00"), Time::parse("2024-01-01T00:00:00Z")));
   EXPECT_FALSE(semanticEqual(MicroTime::fromUnix(1), MicroTime::fromUnix(1, 1000)));
 }
 
-TEST(SemanticEqual, EmptyListsAndMapsEqualAbsentOnes) {
+TEST(SemanticEqualTest, EmptyListsAndMapsEqualAbsentOnes) {
   NetworkSpec a, b;
   a.peers.push_back({});
   a.peers.erase(0);
@@ -106,7 +106,7 @@ TEST(SemanticEqual, EmptyListsAndMapsEqualAbsentOnes) {
   EXPECT_FALSE(semanticEqual(a, b));
 }
 
-TEST(SemanticEqual, AnOptionalZeroIsNotAbsent) {
+TEST(SemanticEqualTest, AnOptionalZeroIsNotAbsent) {
   NetworkSpec a, b;
   a.mtu = 0;
   EXPECT_FALSE(semanticEqual(a, b));
@@ -116,7 +116,7 @@ TEST(SemanticEqual, AnOptionalZeroIsNotAbsent) {
   EXPECT_FALSE(semanticEqual(a, b));
 }
 
-TEST(SemanticEqual, MapsDifferByKeys) {
+TEST(SemanticEqualTest, MapsDifferByKeys) {
   NetworkSpec a, b;
   a.limits = {{"a", "1"}, {"b", "1"}};
   b.limits = {{"a", "1"}, {"c", "1"}};
@@ -127,7 +127,7 @@ TEST(SemanticEqual, MapsDifferByKeys) {
   EXPECT_FALSE(semanticEqual(b, a));
 }
 
-TEST(SemanticEqual, AnEmptyMessageIsAbsentOnlyWhereUpstreamHoldsItByValue) {
+TEST(SemanticEqualTest, AnEmptyMessageIsAbsentOnlyWhereUpstreamHoldsItByValue) {
   sample::Network a, b;
   a.status = sample::NetworkStatus{};
   EXPECT_TRUE(semanticEqual(a, b));
@@ -147,7 +147,7 @@ TEST(SemanticEqual, AnEmptyMessageIsAbsentOnlyWhereUpstreamHoldsItByValue) {
   EXPECT_NE(group, other);
 }
 
-TEST(SemanticEqual, ComparesMetadata) {
+TEST(SemanticEqualTest, ComparesMetadata) {
   sample::Network a, b;
   a.metadata.labels["app"] = "web";
   EXPECT_FALSE(semanticEqual(a, b));
@@ -157,7 +157,7 @@ TEST(SemanticEqual, ComparesMetadata) {
   EXPECT_FALSE(semanticEqual(a, b));
 }
 
-TEST(SemanticEqual, ComparesEveryTypeOfField) {
+TEST(SemanticEqualTest, ComparesEveryTypeOfField) {
   EXPECT_TRUE(semanticEqual(Shared<Peer>(), Shared<Peer>()));
   EXPECT_FALSE(semanticEqual(Shared<Peer>(), Shared<Peer>(Peer{})));
   EXPECT_TRUE(semanticEqual(List<Peer>{{"a", {}, 1}}, List<Peer>{{"a", {}, 1}}));
@@ -169,7 +169,7 @@ TEST(SemanticEqual, ComparesEveryTypeOfField) {
   EXPECT_FALSE(semanticEqual(Strings{{"a"}}, Strings{{"b"}}));
 }
 
-TEST(SemanticEqual, OfObjectsKnownAtRunTime) {
+TEST(SemanticEqualTest, OfObjectsKnownAtRunTime) {
   sample::Network network;
   network.spec = full();
   const AnyObject a(network);
@@ -179,7 +179,7 @@ TEST(SemanticEqual, OfObjectsKnownAtRunTime) {
   EXPECT_FALSE(semanticEqual(AnyObject(Peer{}), AnyObject(sample::Network{})));
 }
 
-TEST(SemanticEqual, OfDynamicObjects) {
+TEST(SemanticEqualTest, OfDynamicObjects) {
   const Value content = Value::Object{{"kind", "Network"}, {"spec", Value::Object{{"mtu", 1}}}};
   Unstructured a(content), b(content);
   EXPECT_TRUE(semanticEqual(a, b));
@@ -188,7 +188,7 @@ TEST(SemanticEqual, OfDynamicObjects) {
   EXPECT_FALSE(semanticEqual(AnyObject(a), AnyObject(b)));
 }
 
-TEST(SemanticEqual, OfSelectorsTheTextCounts) {
+TEST(SemanticEqualTest, OfSelectorsTheTextCounts) {
   EXPECT_TRUE(semanticEqual(labels::Selector::parse("a,b in (x,y)"),
                             labels::Selector::parse("b in (y,x),a")));
   EXPECT_FALSE(semanticEqual(labels::Selector::parse("a=b"), labels::Selector::parse("a==b")));
@@ -198,7 +198,7 @@ TEST(SemanticEqual, OfSelectorsTheTextCounts) {
 
 using sample::Large;
 
-TEST(SemanticEqual, OfBoxedElements) {
+TEST(SemanticEqualTest, OfBoxedElements) {
   static_assert(List<Large>::boxed() && Map<Large>::boxed());
   List<Large> a{{}, {}}, b{{}, {}};
   EXPECT_TRUE(semanticEqual(a, b));
@@ -214,7 +214,7 @@ TEST(SemanticEqual, OfBoxedElements) {
   EXPECT_TRUE(semanticEqual(c, d));
 }
 
-TEST(SemanticDerivative, UnspecifiedFieldsAreNotCompared) {
+TEST(SemanticDerivativeTest, UnspecifiedFieldsAreNotCompared) {
   NetworkSpec wanted;
   NetworkSpec actual = full();
   actual.isolated = false;
@@ -230,7 +230,7 @@ TEST(SemanticDerivative, UnspecifiedFieldsAreNotCompared) {
   EXPECT_FALSE(semanticDerivative(wanted, actual));
 }
 
-TEST(SemanticDerivative, NumbersAndBooleansAreAlwaysCompared) {
+TEST(SemanticDerivativeTest, NumbersAndBooleansAreAlwaysCompared) {
   NetworkSpec wanted;
   for (const auto& set : std::initializer_list<std::function<void(NetworkSpec&)>>{
            [](NetworkSpec& spec) { spec.isolated = true; },
@@ -242,7 +242,7 @@ TEST(SemanticDerivative, NumbersAndBooleansAreAlwaysCompared) {
   }
 }
 
-TEST(SemanticDerivative, ListsMayBeLonger) {
+TEST(SemanticDerivativeTest, ListsMayBeLonger) {
   const auto derives = [](List<String> wanted, List<String> actual) {
     return semanticDerivative(wanted, actual);
   };
@@ -256,7 +256,7 @@ TEST(SemanticDerivative, ListsMayBeLonger) {
   EXPECT_TRUE(semanticDerivative(Strings{{"a"}}, Strings{{"a", "b"}}));
 }
 
-TEST(SemanticDerivative, MapsMayHoldMore) {
+TEST(SemanticDerivativeTest, MapsMayHoldMore) {
   const auto derives = [](Map<String> wanted, Map<String> actual) {
     return semanticDerivative(wanted, actual);
   };
@@ -269,7 +269,7 @@ TEST(SemanticDerivative, MapsMayHoldMore) {
   EXPECT_FALSE(derives({{"bar", "6"}, {"foo", "1"}}, {{"foo", "1"}}));
 }
 
-TEST(SemanticDerivative, AbsentMessagesAreNotCompared) {
+TEST(SemanticDerivativeTest, AbsentMessagesAreNotCompared) {
   sample::Network wanted, actual;
   actual.spec = full();
   EXPECT_TRUE(semanticDerivative(wanted, actual));
@@ -283,7 +283,7 @@ TEST(SemanticDerivative, AbsentMessagesAreNotCompared) {
   EXPECT_FALSE(semanticDerivative(AnyObject(Peer{}), AnyObject(actual)));
 }
 
-TEST(SemanticDerivative, OfDynamicObjects) {
+TEST(SemanticDerivativeTest, OfDynamicObjects) {
   const Value actual = Value::Object{
       {"a", 1}, {"b", "text"}, {"c", Value::Array{1, 2}}, {"d", Value::Object{{"e", true}}}};
   const auto derives = [&](Value wanted) {

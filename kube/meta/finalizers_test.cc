@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 template <class T>
-class Finalizers : public testing::Test {
+class FinalizersTest : public testing::Test {
  public:
   T object;
   List<String> all() {
@@ -25,9 +25,9 @@ class Finalizers : public testing::Test {
 };
 using WithMetadata =
     testing::Types<metav1::ObjectMeta, metav1::PartialObjectMetadata, Unstructured>;
-TYPED_TEST_SUITE(Finalizers, WithMetadata);
+TYPED_TEST_SUITE(FinalizersTest, WithMetadata);
 
-TYPED_TEST(Finalizers, AreAddedOnce) {
+TYPED_TEST(FinalizersTest, AreAddedOnce) {
   EXPECT_TRUE(addFinalizer(this->object, "x/a"));
   EXPECT_TRUE(addFinalizer(this->object, "x/b"));
   EXPECT_FALSE(addFinalizer(this->object, "x/a"));
@@ -36,7 +36,7 @@ TYPED_TEST(Finalizers, AreAddedOnce) {
   EXPECT_FALSE(containsFinalizer(this->object, "x/c"));
 }
 
-TYPED_TEST(Finalizers, AreRemoved) {
+TYPED_TEST(FinalizersTest, AreRemoved) {
   EXPECT_FALSE(removeFinalizer(this->object, "x/a"));
   addFinalizer(this->object, "x/a");
   addFinalizer(this->object, "x/b");
@@ -47,7 +47,7 @@ TYPED_TEST(Finalizers, AreRemoved) {
   EXPECT_THAT(this->all(), IsEmpty());
 }
 
-TEST(FinalizersOfMeta, AreRemovedEvenIfRepeated) {
+TEST(FinalizersOfMetaTest, AreRemovedEvenIfRepeated) {
   metav1::ObjectMeta meta{.finalizers = {"a", "b", "a"}};
   EXPECT_TRUE(removeFinalizer(meta, "a"));
   EXPECT_THAT(meta.finalizers, ElementsAre("b"));

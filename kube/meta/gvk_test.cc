@@ -15,7 +15,7 @@
 namespace kube {
 namespace {
 
-TEST(GroupVersion, ParsesAndPrintsAnApiVersion) {
+TEST(GroupVersionTest, ParsesAndPrintsAnApiVersion) {
   EXPECT_EQ(GroupVersion::parse("apps/v1"), (GroupVersion{"apps", "v1"}));
   EXPECT_EQ(GroupVersion::parse("v1"), (GroupVersion{"", "v1"}));
   EXPECT_EQ(GroupVersion::parse("/v1"), (GroupVersion{"", "v1"}));
@@ -27,13 +27,13 @@ TEST(GroupVersion, ParsesAndPrintsAnApiVersion) {
   EXPECT_EQ(GroupVersion().str(), "");
 }
 
-TEST(GroupVersion, HasAtMostOneSlash) {
+TEST(GroupVersionTest, HasAtMostOneSlash) {
   EXPECT_THROW(GroupVersion::parse("apps/v1/deployments"), DecodeError);
   EXPECT_THROW(GroupVersion::parse("//"), DecodeError);
   EXPECT_EQ(GroupVersion::tryParse("a/b/c"), std::nullopt);
 }
 
-TEST(GroupVersion, NamesTypesInIt) {
+TEST(GroupVersionTest, NamesTypesInIt) {
   const GroupVersion apps{"apps", "v1"};
   EXPECT_EQ(apps.withKind("Deployment").str(), "apps/v1, Kind=Deployment");
   EXPECT_EQ(apps.withResource("deployments").str(), "apps/v1, Resource=deployments");
@@ -43,7 +43,7 @@ TEST(GroupVersion, NamesTypesInIt) {
   EXPECT_EQ(apps.withResource("deployments").groupResource().str(), "deployments.apps");
 }
 
-TEST(GroupKind, IsSplitAtTheFirstDot) {
+TEST(GroupKindTest, IsSplitAtTheFirstDot) {
   EXPECT_EQ(GroupKind::parse("Pod"), (GroupKind{"", "Pod"}));
   EXPECT_EQ(GroupKind::parse("Deployment.apps"), (GroupKind{"apps", "Deployment"}));
   EXPECT_EQ(GroupKind::parse("Ingress.networking.k8s.io"),
@@ -55,7 +55,7 @@ TEST(GroupKind, IsSplitAtTheFirstDot) {
             (GroupVersionKind{"apps", "v1", "Deployment"}));
 }
 
-TEST(GroupResource, IsSplitAtTheFirstDot) {
+TEST(GroupResourceTest, IsSplitAtTheFirstDot) {
   EXPECT_EQ(GroupResource::parse("pods"), (GroupResource{"", "pods"}));
   EXPECT_EQ(GroupResource::parse("deployments.apps"), (GroupResource{"apps", "deployments"}));
   EXPECT_EQ(GroupResource::parse("v1."), (GroupResource{"", "v1"}));
@@ -64,7 +64,7 @@ TEST(GroupResource, IsSplitAtTheFirstDot) {
             (GroupVersionResource{"apps", "v1", "deployments"}));
 }
 
-TEST(ResourceArg, IsReadBothWithAndWithoutAVersion) {
+TEST(ResourceArgTest, IsReadBothWithAndWithoutAVersion) {
   const auto [full, plain] = parseResourceArg("deployments.v1.apps");
   ASSERT_TRUE(full);
   EXPECT_EQ(*full, (GroupVersionResource{"apps", "v1", "deployments"}));
@@ -78,7 +78,7 @@ TEST(ResourceArg, IsReadBothWithAndWithoutAVersion) {
   EXPECT_EQ(parseResourceArg("a..").first, (GroupVersionResource{"", "", "a"}));
 }
 
-TEST(KindArg, IsReadBothWithAndWithoutAVersion) {
+TEST(KindArgTest, IsReadBothWithAndWithoutAVersion) {
   const auto [full, plain] = parseKindArg("Foo.v1.stable.example.com");
   EXPECT_EQ(full, (GroupVersionKind{"stable.example.com", "v1", "Foo"}));
   EXPECT_EQ(plain, (GroupKind{"v1.stable.example.com", "Foo"}));
@@ -86,7 +86,7 @@ TEST(KindArg, IsReadBothWithAndWithoutAVersion) {
   EXPECT_EQ(parseKindArg("").second, GroupKind());
 }
 
-TEST(Subresource, IsWhatFollowsTheFirstSlash) {
+TEST(SubresourceTest, IsWhatFollowsTheFirstSlash) {
   using Parts = std::pair<std::string_view, std::string_view>;
   EXPECT_EQ(splitSubresource("pods/log"), Parts("pods", "log"));
   EXPECT_EQ(splitSubresource("deployments.v1.apps/scale"), Parts("deployments.v1.apps", "scale"));
@@ -96,7 +96,7 @@ TEST(Subresource, IsWhatFollowsTheFirstSlash) {
   EXPECT_EQ(splitSubresource(""), Parts("", ""));
 }
 
-TEST(GroupVersionKind, ConvertsToAndFromAnObjectsFields) {
+TEST(GroupVersionKindTest, ConvertsToAndFromAnObjectsFields) {
   const auto pod = GroupVersionKind::fromApiVersionAndKind("v1", "Pod");
   EXPECT_EQ(pod, (GroupVersionKind{"", "v1", "Pod"}));
   const auto deployment = GroupVersionKind::fromApiVersionAndKind("apps/v1", "Deployment");
@@ -107,7 +107,7 @@ TEST(GroupVersionKind, ConvertsToAndFromAnObjectsFields) {
   EXPECT_EQ(GroupVersionKind::fromApiVersionAndKind("a/b/c", "X"), (GroupVersionKind{"", "", "X"}));
 }
 
-TEST(Gvk, IsOrderedHashedAndPrinted) {
+TEST(GvkTest, IsOrderedHashedAndPrinted) {
   const GroupVersionKind a{"apps", "v1", "Deployment"};
   const GroupVersionKind b{"batch", "v1", "CronJob"};
   EXPECT_LT(a, b);
@@ -128,7 +128,7 @@ TEST(Gvk, IsOrderedHashedAndPrinted) {
   EXPECT_EQ(fmt::format("{} {}", a, a.groupVersion()), "apps/v1, Kind=Deployment apps/v1");
 }
 
-TEST(KubeAwareVersions, GaComesBeforeBetaBeforeAlphaBeforeTheRest) {
+TEST(KubeAwareVersionsTest, GaComesBeforeBetaBeforeAlphaBeforeTheRest) {
   const std::vector<std::string> descending = {
       "v10",     "v2",        "v1",        "v11beta2", "v10beta3", "v3beta1", "v1beta10",
       "v1beta2", "v12alpha1", "v11alpha2", "bar",      "foo",      "foo10",   "v1gamma1"};
@@ -140,7 +140,7 @@ TEST(KubeAwareVersions, GaComesBeforeBetaBeforeAlphaBeforeTheRest) {
   }
 }
 
-TEST(KubeAwareVersions, SimilarTextsAreNotVersions) {
+TEST(KubeAwareVersionsTest, SimilarTextsAreNotVersions) {
   for (const char* text : {"", "v", "1", "V1", "v1beta", "v-1", "v1beta-1", "v1.1", "v1alpha1x",
                            "v1rc1", "v99999999999999999999"}) {
     EXPECT_TRUE(compareKubeAwareVersions(text, "v1alpha1") < 0) << text;

@@ -13,7 +13,7 @@
 namespace kube {
 namespace {
 
-TEST(IntOrString, ZeroedMemoryIsTheNumberZero) {
+TEST(IntOrStringTest, ZeroedMemoryIsTheNumberZero) {
   alignas(IntOrString) char zeros[sizeof(IntOrString)] = {};
   const auto& value = *reinterpret_cast<const IntOrString*>(zeros);
   EXPECT_EQ(value, IntOrString());
@@ -21,7 +21,7 @@ TEST(IntOrString, ZeroedMemoryIsTheNumberZero) {
   EXPECT_FALSE(value.isString());
 }
 
-TEST(IntOrString, RemembersWhetherItIsANumberOrAString) {
+TEST(IntOrStringTest, RemembersWhetherItIsANumberOrAString) {
   const IntOrString number = 80;
   const IntOrString text = "80";
   EXPECT_FALSE(number.isString());
@@ -34,13 +34,13 @@ TEST(IntOrString, RemembersWhetherItIsANumberOrAString) {
   EXPECT_NE(IntOrString(""), IntOrString(0));
 }
 
-TEST(IntOrString, SharesTheStringItIsMadeOf) {
+TEST(IntOrStringTest, SharesTheStringItIsMadeOf) {
   const String pooled("http");
   EXPECT_TRUE(IntOrString(pooled).stringValue().sharesWith(pooled));
   EXPECT_EQ(IntOrString(std::string("http")), IntOrString(std::string_view("http")));
 }
 
-TEST(IntOrString, TakesTheNumberOutOfAString) {
+TEST(IntOrStringTest, TakesTheNumberOutOfAString) {
   EXPECT_EQ(IntOrString(-7).intValue(), -7);
   EXPECT_EQ(IntOrString("123").intValue(), 123);
   EXPECT_EQ(IntOrString("+123").intValue(), 123);
@@ -52,7 +52,7 @@ TEST(IntOrString, TakesTheNumberOutOfAString) {
             std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(IntOrString, ParsesToANumberOnlyWhatFitsInt32) {
+TEST(IntOrStringTest, ParsesToANumberOnlyWhatFitsInt32) {
   EXPECT_EQ(IntOrString::parse("0"), 0);
   EXPECT_EQ(IntOrString::parse("+5"), 5);
   EXPECT_EQ(IntOrString::parse("2147483647"), 2147483647);
@@ -64,7 +64,7 @@ TEST(IntOrString, ParsesToANumberOnlyWhatFitsInt32) {
   }
 }
 
-TEST(IntOrString, ScalesPercentages) {
+TEST(IntOrStringTest, ScalesPercentages) {
   EXPECT_EQ(IntOrString(123).scaledValue(7, true), 123);
   EXPECT_EQ(IntOrString("90%").scaledValue(100, true), 90);
   EXPECT_EQ(IntOrString("90%").scaledValue(95, true), 86);
@@ -76,13 +76,13 @@ TEST(IntOrString, ScalesPercentages) {
             std::numeric_limits<std::int64_t>::max());
 }
 
-TEST(IntOrString, OnlyPercentagesScale) {
+TEST(IntOrStringTest, OnlyPercentagesScale) {
   for (const char* text : {"%", "90#", "#%", "90", "a", "30%0", "40%%", ""}) {
     EXPECT_THROW(IntOrString(text).scaledValue(100, true), DecodeError) << text;
   }
 }
 
-TEST(IntOrString, StreamsAndFormats) {
+TEST(IntOrStringTest, StreamsAndFormats) {
   std::ostringstream out;
   out << IntOrString(80) << ' ' << IntOrString("http");
   EXPECT_EQ(out.str(), "80 http");

@@ -14,7 +14,7 @@
 namespace kube {
 namespace {
 
-TEST(ObjectKey, IsSplitAndJoined) {
+TEST(ObjectKeyTest, IsSplitAndJoined) {
   EXPECT_EQ(ObjectKey::parse("book/web-1"), (ObjectKey{"book", "web-1"}));
   EXPECT_EQ(ObjectKey::parse("node-1"), (ObjectKey{"", "node-1"}));
   EXPECT_EQ(ObjectKey::parse(""), ObjectKey());
@@ -25,7 +25,7 @@ TEST(ObjectKey, IsSplitAndJoined) {
   EXPECT_TRUE(ObjectKey().empty());
 }
 
-TEST(ObjectKey, HasOneSlashAtMost) {
+TEST(ObjectKeyTest, HasOneSlashAtMost) {
   try {
     ObjectKey::parse("a/b/c");
     FAIL();
@@ -37,7 +37,7 @@ TEST(ObjectKey, HasOneSlashAtMost) {
   }
 }
 
-TEST(ObjectKey, IsOrderedHashedAndPrinted) {
+TEST(ObjectKeyTest, IsOrderedHashedAndPrinted) {
   const std::set<ObjectKey> keys{{"b", "a"}, {"a", "b"}, {"", "z"}, {"a", "a"}};
   std::string order;
   for (const ObjectKey& key : keys) order += key.str() + ' ';
@@ -51,7 +51,7 @@ TEST(ObjectKey, IsOrderedHashedAndPrinted) {
   EXPECT_EQ(fmt::format("{}", ObjectKey{"a", "b"}), "a/b");
 }
 
-TEST(ObjectKey, ExistsForEveryObject) {
+TEST(ObjectKeyTest, ExistsForEveryObject) {
   const metav1::PartialObjectMetadata object{.metadata = {.name = "web", .namespace_ = "book"}};
   const ObjectKey key{"book", "web"};
   EXPECT_EQ(keyOf(object), key);

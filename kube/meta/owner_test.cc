@@ -20,7 +20,7 @@ sample::Network network(String name, String namespace_ = "book") {
   return network;
 }
 
-TEST(ControllerRef, NamesTheOwnerCompletely) {
+TEST(ControllerRefTest, NamesTheOwnerCompletely) {
   const OwnerReference expected{.apiVersion = "sample.io/v1",
                                 .kind = "Network",
                                 .name = "a",
@@ -37,7 +37,7 @@ TEST(ControllerRef, NamesTheOwnerCompletely) {
   EXPECT_THROW(newControllerRef(Unstructured()), Error);
 }
 
-TEST(ControllerRef, IsTheReferenceMarkedSo) {
+TEST(ControllerRefTest, IsTheReferenceMarkedSo) {
   ObjectMeta meta;
   EXPECT_EQ(getControllerOf(meta), nullptr);
   meta.ownerReferences = {{.name = "a"}, {.name = "b", .controller = false}};
@@ -47,7 +47,7 @@ TEST(ControllerRef, IsTheReferenceMarkedSo) {
   EXPECT_EQ(getControllerOf(meta)->name, "c");
 }
 
-TEST(ControllerRef, IsKnownByItsUid) {
+TEST(ControllerRefTest, IsKnownByItsUid) {
   const sample::Network owner = network("a");
   sample::Network object = network("b");
   EXPECT_FALSE(isControlledBy(object, owner));
@@ -63,7 +63,7 @@ TEST(ControllerRef, IsKnownByItsUid) {
   EXPECT_FALSE(getControllerOf(Unstructured()));
 }
 
-TEST(SetControllerReference, AddsOrBringsUpToDate) {
+TEST(SetControllerReferenceTest, AddsOrBringsUpToDate) {
   sample::Network owner = network("a");
   sample::Network object = network("b");
   object.metadata.ownerReferences = {{.apiVersion = "v1", .kind = "Node", .name = "n", .uid = "9"}};
@@ -78,7 +78,7 @@ TEST(SetControllerReference, AddsOrBringsUpToDate) {
   EXPECT_EQ(object.metadata.ownerReferences[1].blockOwnerDeletion, false);
 }
 
-TEST(SetControllerReference, AnotherVersionIsTheSameOwner) {
+TEST(SetControllerReferenceTest, AnotherVersionIsTheSameOwner) {
   ObjectMeta object{.name = "p", .namespace_ = "book"};
   const ObjectMeta owner{.name = "a", .namespace_ = "book", .uid = "1"};
   setControllerReference(owner, {"apps", "v1beta1", "ReplicaSet"}, object);
@@ -89,7 +89,7 @@ TEST(SetControllerReference, AnotherVersionIsTheSameOwner) {
                AlreadyOwnedError);
 }
 
-TEST(SetControllerReference, OfAnotherControllerIsRefused) {
+TEST(SetControllerReferenceTest, OfAnotherControllerIsRefused) {
   const ObjectMeta owner{.name = "a", .namespace_ = "book", .uid = "1"};
   ObjectMeta object{.name = "p", .namespace_ = "book"};
   setControllerReference(owner, kReplicaSet, object);
@@ -120,7 +120,7 @@ std::string refusal(String ownerNamespace, String objectNamespace) {
   return message;
 }
 
-TEST(SetControllerReference, StaysInANamespace) {
+TEST(SetControllerReferenceTest, StaysInANamespace) {
   EXPECT_EQ(refusal("book", "book"), "");
   EXPECT_EQ(refusal("", "book"), "");
   EXPECT_EQ(refusal("", ""), "");
@@ -132,7 +132,7 @@ TEST(SetControllerReference, StaysInANamespace) {
             "must not have a namespace-scoped owner");
 }
 
-TEST(SetOwnerReference, IsNoController) {
+TEST(SetOwnerReferenceTest, IsNoController) {
   sample::Network object = network("b");
   setOwnerReference(network("a"), object);
   setOwnerReference(network("c"), object, {.blockOwnerDeletion = true});
@@ -144,7 +144,7 @@ TEST(SetOwnerReference, IsNoController) {
   EXPECT_EQ(getControllerOf(object), nullptr);
 }
 
-TEST(RemoveOwnerReference, ReturnsWhetherThereWasOne) {
+TEST(RemoveOwnerReferenceTest, ReturnsWhetherThereWasOne) {
   sample::Network object = network("b");
   setOwnerReference(network("a"), object);
   setOwnerReference(network("c"), object);
@@ -155,7 +155,7 @@ TEST(RemoveOwnerReference, ReturnsWhetherThereWasOne) {
   EXPECT_EQ(object.metadata.ownerReferences[0].name, "c");
 }
 
-TEST(OwnerReferences, OfDynamicObjects) {
+TEST(OwnerReferencesTest, OfDynamicObjects) {
   Unstructured object;
   object.setName("b");
   object.setNamespace("book");
@@ -167,7 +167,7 @@ TEST(OwnerReferences, OfDynamicObjects) {
   ASSERT_EQ(object.ownerReferences().size(), 1U);
 }
 
-TEST(OwnerReferences, OfACopyLeaveTheOriginalAlone) {
+TEST(OwnerReferencesTest, OfACopyLeaveTheOriginalAlone) {
   sample::Network object = network("b");
   setControllerReference(network("a"), object);
   const sample::Network cached = object;

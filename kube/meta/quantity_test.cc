@@ -39,7 +39,7 @@ std::string whyNot(std::string_view text) {
   return std::string(why);
 }
 
-TEST(Quantity, ZeroedMemoryIsTheUnsetZero) {
+TEST(QuantityTest, ZeroedMemoryIsTheUnsetZero) {
   const Quantity unset;
   char zeros[sizeof unset] = {};
   EXPECT_EQ(std::memcmp(&unset, zeros, sizeof unset), 0);
@@ -50,7 +50,7 @@ TEST(Quantity, ZeroedMemoryIsTheUnsetZero) {
   EXPECT_EQ(unset, Quantity("0"));
 }
 
-TEST(Quantity, CanonicalTextIsKept) {
+TEST(QuantityTest, CanonicalTextIsKept) {
   expectTexts({{"0", "0"},
                {"1", "1"},
                {"100m", "100m"},
@@ -70,7 +70,7 @@ TEST(Quantity, CanonicalTextIsKept) {
                {"80e-3", "80e-3"}});
 }
 
-TEST(Quantity, TextBecomesTheLargestSuffixWithoutFraction) {
+TEST(QuantityTest, TextBecomesTheLargestSuffixWithoutFraction) {
   expectTexts({{"1024Mi", "1Gi"},
                {"307200Ki", "300Mi"},
                {"1025024Ki", "1001Mi"},
@@ -96,7 +96,7 @@ TEST(Quantity, TextBecomesTheLargestSuffixWithoutFraction) {
                {"1000e-12", "1e-9"}});
 }
 
-TEST(Quantity, BinaryAmountsThatNoBinarySuffixFitsAreDecimal) {
+TEST(QuantityTest, BinaryAmountsThatNoBinarySuffixFitsAreDecimal) {
   expectTexts({{"0.5Ki", "512"},
                {".001Ki", "1024m"},
                {".000001Ki", "1024u"},
@@ -106,7 +106,7 @@ TEST(Quantity, BinaryAmountsThatNoBinarySuffixFitsAreDecimal) {
                {"312.5Ki", "320k"}});
 }
 
-TEST(Quantity, ZeroHasOneText) {
+TEST(QuantityTest, ZeroHasOneText) {
   expectTexts({{"0", "0"},
                {"00", "0"},
                {"-0", "0"},
@@ -119,7 +119,7 @@ TEST(Quantity, ZeroHasOneText) {
 
 // apimachinery does not rewrite these. If they were printed differently, server-side apply would
 // see a change of the object.
-TEST(Quantity, TextThatApimachineryPassesThroughIsKept) {
+TEST(QuantityTest, TextThatApimachineryPassesThroughIsKept) {
   expectTexts({{"+5", "+5"},
                {"005", "005"},
                {"5.", "5."},
@@ -134,7 +134,7 @@ TEST(Quantity, TextThatApimachineryPassesThroughIsKept) {
   EXPECT_EQ((Quantity("+5") + Quantity("0")).text(), "5") << "arithmetic prints anew";
 }
 
-TEST(Quantity, AmountsBelowANanoRoundAwayFromZero) {
+TEST(QuantityTest, AmountsBelowANanoRoundAwayFromZero) {
   expectTexts({{"0.9n", "1n"},
                {"3.001n", "4n"},
                {"-3.001n", "-4n"},
@@ -146,7 +146,7 @@ TEST(Quantity, AmountsBelowANanoRoundAwayFromZero) {
                {"0.000000000000000000000000000000000000000000001", "1n"}});
 }
 
-TEST(Quantity, HugeAmountsAreCapped) {
+TEST(QuantityTest, HugeAmountsAreCapped) {
   expectTexts({{"9Ei", "9223372036854775807"},
                {"-9Ei", "-9223372036854775807"},
                {"9223372036854775807Ki", "9223372036854775807"},
@@ -159,7 +159,7 @@ TEST(Quantity, HugeAmountsAreCapped) {
                {"9999999999999999999999999999999999999", "10000000000E"}});
 }
 
-TEST(Quantity, LongDigitStringsAreReadExactly) {
+TEST(QuantityTest, LongDigitStringsAreReadExactly) {
   const std::string zeros(60, '0');
   EXPECT_EQ(Quantity("1" + zeros + "e-57").text(), "1e3");
   EXPECT_EQ(Quantity("0." + zeros + "1e61").text(), "1");
@@ -167,7 +167,7 @@ TEST(Quantity, LongDigitStringsAreReadExactly) {
   EXPECT_EQ(Quantity("1." + zeros + "1Ki").text(), "1024000000001n");
 }
 
-TEST(Quantity, ErrorsCarryApimachinerysMessages) {
+TEST(QuantityTest, ErrorsCarryApimachinerysMessages) {
   const std::string format =
       "quantities must match the regular expression "
       "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
@@ -190,7 +190,7 @@ TEST(Quantity, ErrorsCarryApimachinerysMessages) {
   }
 }
 
-TEST(Quantity, ADecodersCanonicalStringIsSharedNotCopied) {
+TEST(QuantityTest, ADecodersCanonicalStringIsSharedNotCopied) {
   for (const char* text : {"512Mi", "100m", "0", "1.500", "3Ei", "1e3"}) {
     const String pooled(text);
     Quantity quantity;
@@ -204,7 +204,7 @@ TEST(Quantity, ADecodersCanonicalStringIsSharedNotCopied) {
   EXPECT_FALSE(Quantity::tryAdopt("Mi", quantity));
 }
 
-TEST(Quantity, TheTextDeterminesTheFormat) {
+TEST(QuantityTest, TheTextDeterminesTheFormat) {
   EXPECT_EQ(Quantity().format(), Quantity::DecimalSI);
   EXPECT_EQ(Quantity("1E").format(), Quantity::DecimalSI);
   EXPECT_EQ(Quantity("500m").format(), Quantity::DecimalSI);
@@ -213,7 +213,7 @@ TEST(Quantity, TheTextDeterminesTheFormat) {
   EXPECT_EQ(Quantity("1E3").format(), Quantity::DecimalExponent);
 }
 
-TEST(Quantity, IsMadeOfNumbers) {
+TEST(QuantityTest, IsMadeOfNumbers) {
   EXPECT_EQ(Quantity::of(1000).text(), "1k");
   EXPECT_EQ(Quantity::of(1234000).text(), "1234k");
   EXPECT_EQ(Quantity::of(1024, Quantity::BinarySI).text(), "1Ki");
@@ -235,7 +235,7 @@ TEST(Quantity, IsMadeOfNumbers) {
   EXPECT_EQ(Quantity(0).text(), "0");
 }
 
-TEST(Quantity, ValuesRoundAwayFromZero) {
+TEST(QuantityTest, ValuesRoundAwayFromZero) {
   EXPECT_EQ(Quantity("1500m").value(), 2);
   EXPECT_EQ(Quantity("-1500m").value(), -2);
   EXPECT_EQ(Quantity("1n").value(), 1);
@@ -250,21 +250,21 @@ TEST(Quantity, ValuesRoundAwayFromZero) {
   EXPECT_EQ(Quantity("0").scaledValue(-2000000000), 0);
 }
 
-TEST(Quantity, ValuesSaturate) {
+TEST(QuantityTest, ValuesSaturate) {
   EXPECT_EQ(Quantity("12E").value(), kMaxInt64);
   EXPECT_EQ(Quantity("-12E").value(), std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(Quantity("1E").milliValue(), kMaxInt64);
   EXPECT_EQ(Quantity("1e28").scaledValue(-1000), kMaxInt64);
 }
 
-TEST(Quantity, IntegersAreExactOrNone) {
+TEST(QuantityTest, IntegersAreExactOrNone) {
   EXPECT_EQ(Quantity("9223372036854775807").asInt64(), kMaxInt64);
   EXPECT_EQ(Quantity("9223372036854775808").asInt64(), std::nullopt);
   EXPECT_EQ(Quantity("1000m").asInt64(), 1);
   EXPECT_EQ(Quantity("1500m").asInt64(), std::nullopt);
 }
 
-TEST(Quantity, ConvertsToDouble) {
+TEST(QuantityTest, ConvertsToDouble) {
   EXPECT_EQ(Quantity("2Ki").asDouble(), 2048);
   EXPECT_EQ(Quantity("1.1Ki").asDouble(), 1126.4);
   EXPECT_EQ(Quantity("100m").asDouble(), 0.1);
@@ -273,7 +273,7 @@ TEST(Quantity, ConvertsToDouble) {
   EXPECT_EQ(Quantity("-9223372036854775807").asDouble(), -9223372036854775807.0);
 }
 
-TEST(Quantity, ComparesByNumberAndSpellingOnRequest) {
+TEST(QuantityTest, ComparesByNumberAndSpellingOnRequest) {
   EXPECT_EQ(Quantity("1000m"), Quantity("1"));
   EXPECT_EQ(Quantity("1.500"), Quantity("1500m"));
   EXPECT_FALSE(Quantity("1.500").sameText(Quantity("1500m")));
@@ -288,7 +288,7 @@ TEST(Quantity, ComparesByNumberAndSpellingOnRequest) {
   EXPECT_EQ(Quantity("-1n").sign(), -1);
 }
 
-TEST(Quantity, SumsKeepTheLeftFormatOrTakeTheRightWhenLeftIsZero) {
+TEST(QuantityTest, SumsKeepTheLeftFormatOrTakeTheRightWhenLeftIsZero) {
   EXPECT_EQ((Quantity("1Gi") + Quantity("1Gi")).text(), "2Gi");
   EXPECT_EQ((Quantity("1Gi") + Quantity("1024")).text(), "1048577Ki");
   EXPECT_EQ((Quantity("1024") + Quantity("1Ki")).text(), "2048");
@@ -306,13 +306,13 @@ TEST(Quantity, SumsKeepTheLeftFormatOrTakeTheRightWhenLeftIsZero) {
   EXPECT_EQ((-3 * Quantity("1Gi")).text(), "-3Gi");
 }
 
-TEST(Quantity, ABinarySumBeyondWhatParsingAllowsStaysExact) {
+TEST(QuantityTest, ABinarySumBeyondWhatParsingAllowsStaysExact) {
   const Quantity sum = Quantity("7Ei") + Quantity("7Ei");
   EXPECT_EQ(sum.text(), "16140901064495857664");
   EXPECT_EQ(sum - Quantity("7Ei"), Quantity("7Ei"));
 }
 
-TEST(Quantity, ArithmeticIsCapped) {
+TEST(QuantityTest, ArithmeticIsCapped) {
   const Quantity most("1e28");
   EXPECT_EQ(most + most, most);
   EXPECT_EQ(-most - most, -most);
@@ -321,7 +321,7 @@ TEST(Quantity, ArithmeticIsCapped) {
   EXPECT_EQ(-most * -2, most);
 }
 
-TEST(Quantity, AddingAndSubtractingCancel) {
+TEST(QuantityTest, AddingAndSubtractingCancel) {
   std::mt19937_64 random(1);
   Quantity sum;
   std::vector<Quantity> added;
@@ -334,7 +334,7 @@ TEST(Quantity, AddingAndSubtractingCancel) {
   EXPECT_TRUE(sum.isZero()) << sum;
 }
 
-TEST(Quantity, RoundsUpToAScale) {
+TEST(QuantityTest, RoundsUpToAScale) {
   const auto rounded = [](const char* text, int scale, bool exact) {
     Quantity quantity(text);
     EXPECT_EQ(quantity.roundUp(scale), exact) << text << ' ' << scale;
@@ -349,7 +349,7 @@ TEST(Quantity, RoundsUpToAScale) {
   EXPECT_EQ(rounded("1", 100, false), Quantity("1e28"));
 }
 
-TEST(Quantity, ReadsNaturallyInResourceLists) {
+TEST(QuantityTest, ReadsNaturallyInResourceLists) {
   std::map<std::string, Quantity> limits;
   limits["cpu"] = "500m";
   limits["memory"] = std::string("1024Mi");

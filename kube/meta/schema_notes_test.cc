@@ -50,7 +50,7 @@ KUBE_DESCRIBE(notestest::Plain, name);
 namespace kube {
 namespace {
 
-TEST(SchemaNotes, AreWrittenByMembersAndReadByNames) {
+TEST(SchemaNotesTest, AreWrittenByMembersAndReadByNames) {
   const TypeNotes notes = notesOf(TypeOf<notestest::Part>::info);
   ASSERT_TRUE(notes.fields.contains("name"));
   EXPECT_EQ(notes.fields.at("name").minLength, 1);
@@ -58,7 +58,7 @@ TEST(SchemaNotes, AreWrittenByMembersAndReadByNames) {
   EXPECT_EQ(notes.text("name"), "");
 }
 
-TEST(SchemaNotes, AColumnTakesPathAndTypeFromTheMembers) {
+TEST(SchemaNotesTest, AColumnTakesPathAndTypeFromTheMembers) {
   const auto columns = notesOf(TypeOf<notestest::Whole>::info).kind.columns;
   ASSERT_EQ(columns.size(), 3U);
   EXPECT_EQ(columns[0].jsonPath, ".class.name");
@@ -67,7 +67,7 @@ TEST(SchemaNotes, AColumnTakesPathAndTypeFromTheMembers) {
   EXPECT_EQ(columns[2].type, "integer");
 }
 
-TEST(SchemaNotes, AMemberThatIsNotDescribedIsAnErrorThatNamesItsStruct) {
+TEST(SchemaNotesTest, AMemberThatIsNotDescribedIsAnErrorThatNamesItsStruct) {
   TypeNotes all;
   SchemaNotes<notestest::Part> notes(all);
   try {
@@ -78,7 +78,7 @@ TEST(SchemaNotes, AMemberThatIsNotDescribedIsAnErrorThatNamesItsStruct) {
   }
 }
 
-TEST(SchemaNotes, TypesWithoutAnyCostNothing) {
+TEST(SchemaNotesTest, TypesWithoutAnyCostNothing) {
   EXPECT_EQ(TypeOf<notestest::Plain>::info.annotate, nullptr);
   EXPECT_EQ(TypeOf<metav1::ObjectMeta>::info.annotate, nullptr);
   EXPECT_TRUE(notesOf(TypeOf<notestest::Plain>::info).fields.empty());

@@ -28,7 +28,7 @@ std::vector<std::string> names(const std::vector<GroupVersion>& versions) {
   return result;
 }
 
-TEST(Scheme, TypesAreFoundByKindAndKindsByType) {
+TEST(SchemeTest, TypesAreFoundByKindAndKindsByType) {
   const Scheme scheme = networks::makeScheme();
   EXPECT_EQ(scheme.name(), "networks");
   EXPECT_TRUE(scheme.recognizes(kNetworkV1));
@@ -47,7 +47,7 @@ TEST(Scheme, TypesAreFoundByKindAndKindsByType) {
   EXPECT_EQ(scheme.allKnownTypes().size(), 5U);
 }
 
-TEST(Scheme, KnownTypesOfAVersion) {
+TEST(SchemeTest, KnownTypesOfAVersion) {
   const Scheme scheme = networks::makeScheme();
   const auto types = scheme.knownTypes(kV1);
   ASSERT_EQ(types.size(), 2U);
@@ -56,13 +56,13 @@ TEST(Scheme, KnownTypesOfAVersion) {
   EXPECT_THAT(scheme.knownTypes({"samplecrd.k8s.io", "v9"}), IsEmpty());
 }
 
-TEST(Scheme, ATypeThatIsNotAKindIsRegisteredUnderItsName) {
+TEST(SchemeTest, ATypeThatIsNotAKindIsRegisteredUnderItsName) {
   Scheme scheme;
   scheme.addKnownTypes<v1::Peer>(kV1);
   EXPECT_TRUE(scheme.recognizes(kV1.withKind("Peer")));
 }
 
-TEST(Scheme, RegisteringTheSameAgainChangesNothing) {
+TEST(SchemeTest, RegisteringTheSameAgainChangesNothing) {
   Scheme scheme;
   scheme.addKnownTypes<v1::Network>(kV1);
   scheme.addKnownTypes<v1::Network>(kV1);
@@ -72,7 +72,7 @@ TEST(Scheme, RegisteringTheSameAgainChangesNothing) {
   EXPECT_THAT(names(scheme.observedVersions()), ElementsAre("samplecrd.k8s.io/v1"));
 }
 
-TEST(Scheme, ATakenKindIsAnErrorThatNamesBothAndRegistersNothing) {
+TEST(SchemeTest, ATakenKindIsAnErrorThatNamesBothAndRegistersNothing) {
   Scheme scheme("s");
   scheme.addKnownTypes<v1::Network>(kV1);
   EXPECT_EQ(errorOf<Error>([&] { scheme.addKnownTypes<v1::NetworkList, v1alpha1::Network>(kV1); }),
@@ -87,7 +87,7 @@ TEST(Scheme, ATakenKindIsAnErrorThatNamesBothAndRegistersNothing) {
   EXPECT_FALSE(scheme.isVersionRegistered(kV2));
 }
 
-TEST(Scheme, AVersionAndAKindAreRequired) {
+TEST(SchemeTest, AVersionAndAKindAreRequired) {
   Scheme scheme;
   EXPECT_THAT(errorOf<Error>([&] {
                 scheme.addKnownTypes<v1::Network>({"samplecrd.k8s.io", ""});
@@ -99,7 +99,7 @@ TEST(Scheme, AVersionAndAKindAreRequired) {
               HasSubstr("a kind and a version are required"));
 }
 
-TEST(Scheme, ATypeMayHaveSeveralKinds) {
+TEST(SchemeTest, ATypeMayHaveSeveralKinds) {
   Scheme scheme;
   scheme.addKnownTypes<v1::Network>(kV1);
   scheme.addKnownTypeWithName<v1::Network>({"other.io", "v3", "Net"});
@@ -108,7 +108,7 @@ TEST(Scheme, ATypeMayHaveSeveralKinds) {
   EXPECT_EQ(scheme.newObject({"other.io", "v3", "Net"}).gvk().kind, "Net");
 }
 
-TEST(Scheme, UnregisteredTypesAndKindsAreAnErrorOfTheirOwn) {
+TEST(SchemeTest, UnregisteredTypesAndKindsAreAnErrorOfTheirOwn) {
   const Scheme scheme = networks::makeScheme();
   try {
     scheme.newObject({"samplecrd.k8s.io", "v1", "Nothing"});
@@ -135,7 +135,7 @@ TEST(Scheme, UnregisteredTypesAndKindsAreAnErrorOfTheirOwn) {
   EXPECT_FALSE(isNotRegistered(Error("other")));
 }
 
-TEST(Scheme, AnUnstructuredHasTheKindInItsFields) {
+TEST(SchemeTest, AnUnstructuredHasTheKindInItsFields) {
   const Scheme scheme;
   Unstructured dynamic;
   EXPECT_THAT(errorOf<Error>([&] { scheme.objectKinds(AnyObject(dynamic)); }),
@@ -148,7 +148,7 @@ TEST(Scheme, AnUnstructuredHasTheKindInItsFields) {
               ElementsAre(GroupVersionKind{"", "v1", "Pod"}));
 }
 
-TEST(Scheme, UnversionedTypesAreFoundInEveryVersion) {
+TEST(SchemeTest, UnversionedTypesAreFoundInEveryVersion) {
   Scheme scheme;
   scheme.addUnversionedTypes<metav1::Status>({"", "v1"});
   EXPECT_TRUE(scheme.objectKinds<metav1::Status>().unversioned);
@@ -163,7 +163,7 @@ TEST(Scheme, UnversionedTypesAreFoundInEveryVersion) {
             "/v1, Kind=Status");
 }
 
-TEST(Scheme, AnUnversionedKindBelongsToOneType) {
+TEST(SchemeTest, AnUnversionedKindBelongsToOneType) {
   Scheme scheme;
   scheme.addUnversionedTypes<v1::Network>(kV1);
   EXPECT_THAT(errorOf<Error>([&] { scheme.addUnversionedTypes<v2::Network>(kV2); }),
@@ -173,7 +173,7 @@ TEST(Scheme, AnUnversionedKindBelongsToOneType) {
   scheme.addUnversionedTypes<v1::Network>(kV1);
 }
 
-TEST(Scheme, VersionsAreInOrderOfRegistrationUntilPrioritized) {
+TEST(SchemeTest, VersionsAreInOrderOfRegistrationUntilPrioritized) {
   Scheme scheme = networks::makeScheme();
   scheme.addKnownTypeWithName<v1::Peer>({"other.io", "v5", "Peer"});
   EXPECT_THAT(names(scheme.observedVersions()),
@@ -202,7 +202,7 @@ TEST(Scheme, VersionsAreInOrderOfRegistrationUntilPrioritized) {
   EXPECT_EQ(scheme.preferredVersionAllGroups()[0].version, "v1") << "a new order replaces the old";
 }
 
-TEST(Scheme, APriorityIsForPublicVersionsOfOneGroup) {
+TEST(SchemeTest, APriorityIsForPublicVersionsOfOneGroup) {
   Scheme scheme;
   EXPECT_THAT(
       errorOf<Error>([&] {
@@ -221,7 +221,7 @@ TEST(Scheme, APriorityIsForPublicVersionsOfOneGroup) {
             "");
 }
 
-TEST(Scheme, GroupsAndVersionsAreRegisteredWithTheirTypes) {
+TEST(SchemeTest, GroupsAndVersionsAreRegisteredWithTheirTypes) {
   Scheme scheme = networks::makeScheme();
   EXPECT_TRUE(scheme.isGroupRegistered("samplecrd.k8s.io"));
   EXPECT_FALSE(scheme.isGroupRegistered("other.io"));
@@ -235,7 +235,7 @@ TEST(Scheme, GroupsAndVersionsAreRegisteredWithTheirTypes) {
   EXPECT_FALSE(scheme.isVersionRegistered({"other.io", kInternalVersion}));
 }
 
-TEST(Scheme, FieldLabelsAreConvertedByTheFunctionOfTheirKind) {
+TEST(SchemeTest, FieldLabelsAreConvertedByTheFunctionOfTheirKind) {
   Scheme scheme;
   EXPECT_EQ(scheme.convertFieldLabel(kNetworkV1, "metadata.name", "a"),
             (Scheme::FieldLabel{"metadata.name", "a"}));
@@ -253,7 +253,7 @@ TEST(Scheme, FieldLabelsAreConvertedByTheFunctionOfTheirKind) {
             "unknown");
 }
 
-TEST(Scheme, DefaultsAreSetOnObjectsAndOnTheItemsOfLists) {
+TEST(SchemeTest, DefaultsAreSetOnObjectsAndOnTheItemsOfLists) {
   Scheme scheme = networks::makeScheme();
   scheme.addDefaulting<v1::Network>([](v1::Network& network) {
     if (!std::as_const(network).spec->mtu) network.spec->mtu = 1500;
@@ -287,7 +287,7 @@ TEST(Scheme, DefaultsAreSetOnObjectsAndOnTheItemsOfLists) {
   EXPECT_EQ(unknown, v2::Network());
 }
 
-TEST(Scheme, ALaterDefaultingReplacesTheFormer) {
+TEST(SchemeTest, ALaterDefaultingReplacesTheFormer) {
   Scheme scheme;
   scheme.addDefaulting<v2::Network>([](v2::Network& network) { network.range = "a"; });
   scheme.addDefaulting<v2::Network>([](v2::Network& network) { network.range = "b"; });
@@ -296,7 +296,7 @@ TEST(Scheme, ALaterDefaultingReplacesTheFormer) {
   EXPECT_EQ(network.range, "b");
 }
 
-TEST(Scheme, ACopyIsASchemeOfItsOwn) {
+TEST(SchemeTest, ACopyIsASchemeOfItsOwn) {
   const Scheme scheme = networks::makeScheme();
   Scheme copy = scheme;
   copy.addKnownTypeWithName<v1::Peer>({"other.io", "v1", "Peer"});
@@ -305,7 +305,7 @@ TEST(Scheme, ACopyIsASchemeOfItsOwn) {
 }
 
 // The example of examples/versions.cc.
-TEST(Scheme, AKindGoesBothWaysThroughItsHubAndIsDefaulted) {
+TEST(SchemeTest, AKindGoesBothWaysThroughItsHubAndIsDefaulted) {
   Scheme scheme;
   scheme.addKnownTypes<v1alpha1::Network>(kAlpha);
   scheme.addKnownTypes<v2::Network>(kV2);
@@ -344,7 +344,7 @@ TEST(Scheme, AKindGoesBothWaysThroughItsHubAndIsDefaulted) {
   EXPECT_EQ(*back.as<v1alpha1::Network>(), *object.as<v1alpha1::Network>());
 }
 
-TEST(SchemeBuilder, CallsItsFunctionsInOrderAndPassesErrorsOn) {
+TEST(SchemeBuilderTest, CallsItsFunctionsInOrderAndPassesErrorsOn) {
   std::string calls;
   SchemeBuilder builder{[&](Scheme& scheme) {
     calls += 'a';
@@ -363,7 +363,7 @@ TEST(SchemeBuilder, CallsItsFunctionsInOrderAndPassesErrorsOn) {
   EXPECT_EQ(calls, "abab");
 }
 
-TEST(SchemeBuilder, EveryGroupVersionHasTheMetaTypes) {
+TEST(SchemeBuilderTest, EveryGroupVersionHasTheMetaTypes) {
   Scheme scheme;
   addToGroupVersion(scheme, kV1);
   addToGroupVersion(scheme, kV2);

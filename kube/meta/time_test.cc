@@ -33,7 +33,7 @@ void expectZeroedMemoryIsDefault() {
   EXPECT_EQ(std::memcmp(&value, zeros, sizeof value), 0);
 }
 
-TEST(Time, ZeroedMemoryIsAbsentAndGosZeroTime) {
+TEST(TimeTest, ZeroedMemoryIsAbsentAndGosZeroTime) {
   expectZeroedMemoryIsDefault<Time>();
   EXPECT_TRUE(Time().isZero());
   EXPECT_FALSE(Time());
@@ -43,7 +43,7 @@ TEST(Time, ZeroedMemoryIsAbsentAndGosZeroTime) {
   EXPECT_TRUE(Time::fromUnix(0)) << "the epoch is a time like any other";
 }
 
-TEST(Time, ReadsAndPrintsRfc3339InUtc) {
+TEST(TimeTest, ReadsAndPrintsRfc3339InUtc) {
   struct Case {
     const char* in;
     const char* out;
@@ -71,7 +71,7 @@ TEST(Time, ReadsAndPrintsRfc3339InUtc) {
   }
 }
 
-TEST(Time, RejectsTextsThatAreNotTimes) {
+TEST(TimeTest, RejectsTextsThatAreNotTimes) {
   for (const char* text : {"",
                            "hello",
                            "2006-01-02",
@@ -112,7 +112,7 @@ TEST(Time, RejectsTextsThatAreNotTimes) {
   EXPECT_EQ(time.unixSeconds(), 7) << "a failed parse must not touch its result";
 }
 
-TEST(Time, EverySecondPrintsAndParsesBack) {
+TEST(TimeTest, EverySecondPrintsAndParsesBack) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
     const auto seconds = static_cast<std::int64_t>(random() % 315537897600) - 62135596800;
@@ -123,7 +123,7 @@ TEST(Time, EverySecondPrintsAndParsesBack) {
   }
 }
 
-TEST(Time, ExtremesNeitherOverflowNorOverrunTheBuffer) {
+TEST(TimeTest, ExtremesNeitherOverflowNorOverrunTheBuffer) {
   for (const std::int64_t seconds : {kMin, kMin + 1, kMax, kMax - 1}) {
     const Time time = Time::fromUnix(seconds);
     EXPECT_LE(time.str().size(), Time::kMaxText) << time;
@@ -136,7 +136,7 @@ TEST(Time, ExtremesNeitherOverflowNorOverrunTheBuffer) {
   EXPECT_EQ(Time().timePoint(), std::chrono::system_clock::time_point::min());
 }
 
-TEST(Time, InteroperatesWithChrono) {
+TEST(TimeTest, InteroperatesWithChrono) {
   const auto now = std::chrono::system_clock::now();
   const Time time = now;
   EXPECT_EQ(time.timePoint(), std::chrono::floor<std::chrono::seconds>(now));
@@ -148,7 +148,7 @@ TEST(Time, InteroperatesWithChrono) {
   EXPECT_EQ(Time(std::chrono::sys_time<std::chrono::milliseconds>(-1ms)).unixSeconds(), -1);
 }
 
-TEST(Time, StreamsFormatsAndAppends) {
+TEST(TimeTest, StreamsFormatsAndAppends) {
   const Time time = Time::fromUnix(0);
   std::ostringstream out;
   out << time << ' ' << MicroTime(time) << ' ' << Duration(90min);
@@ -160,7 +160,7 @@ TEST(Time, StreamsFormatsAndAppends) {
   EXPECT_EQ(text, "at 1970-01-01T00:00:00Z");
 }
 
-TEST(MicroTime, AlwaysHasSixDecimals) {
+TEST(MicroTimeTest, AlwaysHasSixDecimals) {
   expectZeroedMemoryIsDefault<MicroTime>();
   EXPECT_TRUE(MicroTime().isZero());
   for (const char* text : {"2010-01-01T01:01:01.000010Z", "1998-05-05T05:05:05.000000Z",
@@ -177,7 +177,7 @@ TEST(MicroTime, AlwaysHasSixDecimals) {
   }
 }
 
-TEST(MicroTime, KeepsTheProtobufPartsToTheMicrosecond) {
+TEST(MicroTimeTest, KeepsTheProtobufPartsToTheMicrosecond) {
   const MicroTime time = MicroTime::fromUnix(-2, 999'999'999);
   EXPECT_EQ(time.unixSeconds(), -2);
   EXPECT_EQ(time.nanos(), 999'999'000);
@@ -190,7 +190,7 @@ TEST(MicroTime, KeepsTheProtobufPartsToTheMicrosecond) {
   EXPECT_LT(time - 1us, time);
 }
 
-TEST(Duration, PrintsAsGoDoes) {
+TEST(DurationTest, PrintsAsGoDoes) {
   expectZeroedMemoryIsDefault<Duration>();
   struct Case {
     std::int64_t nanos;
@@ -220,7 +220,7 @@ TEST(Duration, PrintsAsGoDoes) {
   }
 }
 
-TEST(Duration, ParsesAsGoDoes) {
+TEST(DurationTest, ParsesAsGoDoes) {
   EXPECT_EQ(Duration::parse("0").nanos(), 0);
   EXPECT_EQ(Duration::parse("-0").nanos(), 0);
   EXPECT_EQ(Duration::parse("+5s").nanos(), 5'000'000'000);
@@ -238,7 +238,7 @@ TEST(Duration, ParsesAsGoDoes) {
   EXPECT_EQ(Duration::parse("9007199254740993ns").nanos(), 9'007'199'254'740'993);
 }
 
-TEST(Duration, RejectsWithGosMessages) {
+TEST(DurationTest, RejectsWithGosMessages) {
   const auto why = [](const char* text) -> std::string {
     EXPECT_FALSE(parses<Duration>(text)) << text;
     try {
@@ -258,7 +258,7 @@ TEST(Duration, RejectsWithGosMessages) {
   EXPECT_EQ(why("1h 5m"), "unknown unit \"h \" in duration \"1h 5m\"");
 }
 
-TEST(Duration, InteroperatesWithChrono) {
+TEST(DurationTest, InteroperatesWithChrono) {
   const Duration duration = 90s;
   const std::chrono::nanoseconds nanos = duration;
   EXPECT_EQ(nanos, 90s);

@@ -1,4 +1,4 @@
-// Requests to and answers of hostile or broken callers, objects and servers.
+// Requests and answers of hostile or broken callers, objects and servers.
 #include "kube/rest/api_connection.h"
 
 #include <gmock/gmock.h>

@@ -28,7 +28,7 @@ std::string base64(std::string_view text) {
 }
 
 /// An environment without kubeconfig and pod, whatever the tests run in.
-class ConfigLoad : public ::testing::Test {
+class ConfigLoadTest : public ::testing::Test {
  protected:
   /// Makes a pod's service account; the test sets the environment.
   std::string serviceAccount(std::string_view token = "pod-token\n") {
@@ -61,7 +61,7 @@ contexts:
 current-context: first
 )";
 
-TEST_F(ConfigLoad, TakesTheCurrentContext) {
+TEST_F(ConfigLoadTest, TakesTheCurrentContext) {
   const Config config = Config::fromKubeconfig(kTwoContexts);
   EXPECT_EQ(config.host, "https://one:6443");
   EXPECT_EQ(config.tls.serverName, "one.example");
@@ -71,7 +71,7 @@ TEST_F(ConfigLoad, TakesTheCurrentContext) {
   EXPECT_EQ(config.burst, 100);
 }
 
-TEST_F(ConfigLoad, OptionsWin) {
+TEST_F(ConfigLoadTest, OptionsWin) {
   Config config = Config::fromKubeconfig(kTwoContexts, {.context = "second"});
   EXPECT_EQ(config.serverUrl().str(), "https://two/prefix");
   EXPECT_EQ(config.proxy, "http://proxy");
@@ -97,7 +97,7 @@ TEST_F(ConfigLoad, OptionsWin) {
   EXPECT_EQ(config.bearerToken, "t1");
 }
 
-TEST_F(ConfigLoad, MissingEntriesAreNamed) {
+TEST_F(ConfigLoadTest, MissingEntriesAreNamed) {
   const auto load = [](const LoadOptions& options) {
     return messageOf([&] { Config::fromKubeconfig(kTwoContexts, options); });
   };
@@ -111,7 +111,7 @@ TEST_F(ConfigLoad, MissingEntriesAreNamed) {
   EXPECT_EQ(Config::fromKubeconfig(kTwoContexts, {.context = "anonymous"}).bearerToken, "");
 }
 
-TEST_F(ConfigLoad, ProblemsAreToldWithFileAndField) {
+TEST_F(ConfigLoadTest, ProblemsAreToldWithFileAndField) {
   const std::string file =
       folder.write("config",
                    "clusters: [{name: c, cluster: {server: 'ftp://x'}}]\n"
@@ -126,7 +126,7 @@ TEST_F(ConfigLoad, ProblemsAreToldWithFileAndField) {
               HasSubstr(file + ": clusters[\"c\"].server: "));
 }
 
-TEST_F(ConfigLoad, SecretsAreSentOverTlsOnly) {
+TEST_F(ConfigLoadTest, SecretsAreSentOverTlsOnly) {
   const auto text = [](std::string_view server) {
     return "clusters: [{name: c, cluster: {server: '" + std::string(server) +
            "', insecure-skip-tls-verify: true}}]\nusers: [{name: u, user: {token: t, as: root}}]\n"
@@ -143,7 +143,7 @@ TEST_F(ConfigLoad, SecretsAreSentOverTlsOnly) {
 
 // --- Certificates.
 
-TEST_F(ConfigLoad, CertificatesAreDataOrFilesBesideTheKubeconfig) {
+TEST_F(ConfigLoadTest, CertificatesAreDataOrFilesBesideTheKubeconfig) {
   folder.write("pki/ca.crt", test::kCertificate2);
   folder.write("pki/jane.crt", test::kCertificate1);
   const std::string file = folder.write(
@@ -164,7 +164,7 @@ std::string withUser(std::string_view user, std::string_view cluster = {}) {
          "}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n";
 }
 
-TEST_F(ConfigLoad, AKeyMustBelongToItsCertificate) {
+TEST_F(ConfigLoadTest, AKeyMustBelongToItsCertificate) {
   const auto load = [](std::string_view certificate, std::string_view key) {
     return Config::fromKubeconfig(withUser("client-certificate-data: " + base64(certificate) +
                                            ", client-key-data: " + base64(key)));
@@ -181,7 +181,7 @@ TEST_F(ConfigLoad, AKeyMustBelongToItsCertificate) {
               HasSubstr("needs no pass phrase"));
 }
 
-TEST_F(ConfigLoad, AuthoritiesMustBeCertificates) {
+TEST_F(ConfigLoadTest, AuthoritiesMustBeCertificates) {
   const auto load = [](std::string_view cluster) {
     return Config::fromKubeconfig(withUser("token: t", cluster));
   };
@@ -194,7 +194,7 @@ TEST_F(ConfigLoad, AuthoritiesMustBeCertificates) {
   EXPECT_TRUE(load(", insecure-skip-tls-verify: true").tls.insecureSkipVerify);
 }
 
-TEST_F(ConfigLoad, ATokenFileMustBeReadable) {
+TEST_F(ConfigLoadTest, ATokenFileMustBeReadable) {
   const std::string token = folder.write("token", "t\n");
   EXPECT_EQ(Config::fromKubeconfig(withUser("tokenFile: " + token)).bearerTokenFile, token);
   EXPECT_THAT(messageOf([&] { Config::fromKubeconfig(withUser("tokenFile: /none/t")); }),
@@ -204,7 +204,7 @@ TEST_F(ConfigLoad, ATokenFileMustBeReadable) {
               HasSubstr("users[\"u\"].tokenFile"));
 }
 
-TEST_F(ConfigLoad, AClusterTellsAPluginAboutItself) {
+TEST_F(ConfigLoadTest, AClusterTellsAPluginAboutItself) {
   const Config config = Config::fromKubeconfig(
       withUser("exec: {command: x, apiVersion: client.authentication.k8s.io/v1beta1}",
                ", extensions: [{name: other, extension: 1},"
@@ -214,7 +214,7 @@ TEST_F(ConfigLoad, AClusterTellsAPluginAboutItself) {
 
 // --- Sources of a configuration.
 
-TEST_F(ConfigLoad, LooksInOrderAtPathVariableHomeAndPod) {
+TEST_F(ConfigLoadTest, LooksInOrderAtPathVariableHomeAndPod) {
   const auto server = [&](std::string_view name) {
     return folder.write(name, "clusters: [{name: c, cluster: {server: 'https://" +
                                   std::string(name.substr(name.rfind('/') + 1)) +
@@ -249,7 +249,7 @@ TEST_F(ConfigLoad, LooksInOrderAtPathVariableHomeAndPod) {
   EXPECT_THROW(Config::load(explicitly), ConfigError);
 }
 
-TEST_F(ConfigLoad, SaysWhereItLookedWhenThereIsNothing) {
+TEST_F(ConfigLoadTest, SaysWhereItLookedWhenThereIsNothing) {
   const LoadOptions noPod{.serviceAccountFolder = folder.path("none")};
   EXPECT_THAT(messageOf([&] { Config::load(noPod); }),
               AllOf(HasSubstr(folder.path("home/.kube/config")), HasSubstr("pod")));
@@ -257,7 +257,7 @@ TEST_F(ConfigLoad, SaysWhereItLookedWhenThereIsNothing) {
   EXPECT_EQ(Config::load({.server = "http://localhost:8080"}).host, "http://localhost:8080");
 }
 
-TEST_F(ConfigLoad, InAPodTakesItsServiceAccount) {
+TEST_F(ConfigLoadTest, InAPodTakesItsServiceAccount) {
   const LoadOptions options{.serviceAccountFolder = serviceAccount()};
   EXPECT_THAT(messageOf([&] { Config::inCluster(options); }), HasSubstr("KUBERNETES_SERVICE_HOST"));
   const ScopedVariable podHost("KUBERNETES_SERVICE_HOST", "fd00::1");
@@ -287,7 +287,7 @@ TEST_F(ConfigLoad, InAPodTakesItsServiceAccount) {
   EXPECT_THAT(messageOf([&] { Config::inCluster(options); }), HasSubstr("sa/token"));
 }
 
-TEST_F(ConfigLoad, NamesTheFilesThatItLookedFor) {
+TEST_F(ConfigLoadTest, NamesTheFilesThatItLookedFor) {
   EXPECT_THAT(messageOf([] { Config::load(); }),
               StartsWith("no configuration: there is no " + folder.path("home/.kube/config") +
                          ", and this does not run in a pod; "));
@@ -316,7 +316,7 @@ TEST_F(ConfigLoad, NamesTheFilesThatItLookedFor) {
               AllOf(StartsWith("/nonexistent/kc: "), HasSubstr("No such file or directory")));
 }
 
-TEST_F(ConfigLoad, FlagsNameAServerAFileOrBoth) {
+TEST_F(ConfigLoadTest, FlagsNameAServerAFileOrBoth) {
   const std::string file = folder.write("config", withUser("token: t"));
   EXPECT_EQ(Config::fromFlags("", file).host, "https://c");
   EXPECT_EQ(Config::fromFlags("https://other", file).host, "https://other");
@@ -326,7 +326,7 @@ TEST_F(ConfigLoad, FlagsNameAServerAFileOrBoth) {
   EXPECT_THAT(messageOf([] { Config::fromFlags("", ""); }), HasSubstr("pod"));
 }
 
-TEST_F(ConfigLoad, NewTokensOfAProviderAreKeptInItsFile) {
+TEST_F(ConfigLoadTest, NewTokensOfAProviderAreKeptInItsFile) {
   const std::string file = folder.write(
       "config", withUser("auth-provider: {name: oidc, config: {id-token: old, a: b}}"));
   const Config config = Config::load({.path = file});
@@ -338,7 +338,7 @@ TEST_F(ConfigLoad, NewTokensOfAProviderAreKeptInItsFile) {
 
 // --- Display.
 
-TEST(Config, ShowsNoSecrets) {
+TEST(ConfigTest, ShowsNoSecrets) {
   Config config{
       .host = "https://jane:hunter2@example.com",
       .bearerToken = "hunter2",
@@ -365,7 +365,7 @@ TEST(Config, ShowsNoSecrets) {
   }
 }
 
-TEST(Config, AnonymousHasNoCredentials) {
+TEST(ConfigTest, AnonymousHasNoCredentials) {
   Config config{.host = "https://h",
                 .bearerToken = "t",
                 .username = "u",
@@ -379,12 +379,12 @@ TEST(Config, AnonymousHasNoCredentials) {
   EXPECT_EQ(config.anonymous().toString(), expected.toString());
 }
 
-TEST(Config, TheUserAgentNamesProgramAndLibrary) {
+TEST(ConfigTest, TheUserAgentNamesProgramAndLibrary) {
   EXPECT_EQ(defaultUserAgent().find("rest_test/" + std::string(version()) + " (linux/"), 0U);
   EXPECT_THAT(defaultUserAgent(), HasSubstr(") kubexx/" + std::string(gitCommit())));
 }
 
-TEST(ConfigRateLimiter, IsTheConfigsOwnOrMadeForItsRate) {
+TEST(ConfigRateLimiterTest, IsTheConfigsOwnOrMadeForItsRate) {
   FakeClock clock;
   EXPECT_EQ(Config{}.makeRateLimiter(clock)->qps(), 50);
   EXPECT_EQ((Config{.qps = 7}).makeRateLimiter(clock)->qps(), 7);

@@ -27,11 +27,11 @@ constexpr const char* kHost = "https://example.com";
 
 HttpHeader authorization(std::string_view value) { return {"Authorization", std::string(value)}; }
 
-TEST(Credentials, OfAnonymousClientsAreNone) {
+TEST(CredentialsTest, OfAnonymousClientsAreNone) {
   EXPECT_THAT(headersOf(*makeCredentials({})), IsEmpty());
 }
 
-TEST(Credentials, ATokenIsABearer) {
+TEST(CredentialsTest, ATokenIsABearer) {
   const auto credentials = makeCredentials({.host = kHost, .bearerToken = "abc"});
   EXPECT_THAT(headersOf(*credentials), ElementsAre(authorization("Bearer abc")));
   HttpHeaders headers;
@@ -40,13 +40,13 @@ TEST(Credentials, ATokenIsABearer) {
   EXPECT_FALSE(credentials->refresh(grant));
 }
 
-TEST(Credentials, NameAndPasswordAreBasic) {
+TEST(CredentialsTest, NameAndPasswordAreBasic) {
   EXPECT_THAT(headersOf(*makeCredentials(
                   {.host = kHost, .username = "Aladdin", .password = "open sesame"})),
               ElementsAre(authorization("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")));
 }
 
-TEST(Credentials, ARequestsOwnAuthorizationStays) {
+TEST(CredentialsTest, ARequestsOwnAuthorizationStays) {
   const auto credentials =
       makeCredentials({.host = kHost, .bearerToken = "abc", .impersonate = {.user = "root"}});
   HttpHeaders headers = {{"authorization", "Bearer mine"}};
@@ -56,7 +56,7 @@ TEST(Credentials, ARequestsOwnAuthorizationStays) {
   EXPECT_FALSE(credentials->refresh(grant));
 }
 
-TEST(Credentials, ImpersonationIsInHeaders) {
+TEST(CredentialsTest, ImpersonationIsInHeaders) {
   const auto credentials = makeCredentials(
       {.impersonate = {.user = "jane",
                        .uid = "42",
@@ -74,7 +74,7 @@ TEST(Credentials, ImpersonationIsInHeaders) {
   EXPECT_EQ(headers.size(), 1U);
 }
 
-TEST(Credentials, TextThatIsInvalidInAHeaderIsRefusedAndNotShown) {
+TEST(CredentialsTest, TextThatIsInvalidInAHeaderIsRefusedAndNotShown) {
   for (const Config& bad :
        {Config{.host = kHost, .bearerToken = "hunter2\r\nX: y"},
         Config{.host = kHost, .bearerToken = "hunter2\n"},
@@ -85,7 +85,7 @@ TEST(Credentials, TextThatIsInvalidInAHeaderIsRefusedAndNotShown) {
   }
 }
 
-TEST(Credentials, ContradictionsAreRefused) {
+TEST(CredentialsTest, ContradictionsAreRefused) {
   const ExecConfig exec{
       .command = "x", .apiVersion = "client.authentication.k8s.io/v1", .interactiveMode = "Never"};
   const AuthProviderConfig oidc{
@@ -102,7 +102,7 @@ TEST(Credentials, ContradictionsAreRefused) {
               HasSubstr("\"gcp\""));
 }
 
-TEST(Credentials, AreNotSentWithoutTls) {
+TEST(CredentialsTest, AreNotSentWithoutTls) {
   const auto problem = [](Config config) {
     config.host = "https://10.0.0.1:8080";
     const Config secure = config;
@@ -130,7 +130,7 @@ TEST(Credentials, AreNotSentWithoutTls) {
 
 // --- Token files.
 
-class TokenFile : public ::testing::Test {
+class TokenFileTest : public ::testing::Test {
  protected:
   std::shared_ptr<Credentials> credentials(std::string fallback = {}) {
     return makeCredentials(
@@ -143,7 +143,7 @@ class TokenFile : public ::testing::Test {
   std::string path = folder.write("token", " one\n");
 };
 
-TEST_F(TokenFile, IsReadAgainWithinAMinute) {
+TEST_F(TokenFileTest, IsReadAgainWithinAMinute) {
   const auto made = credentials("ignored");
   EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer one")));
   folder.write("token", "two");
@@ -153,7 +153,7 @@ TEST_F(TokenFile, IsReadAgainWithinAMinute) {
   EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer two")));
 }
 
-TEST_F(TokenFile, TheLastGoodTokenIsUsedWhileTheFileIsGone) {
+TEST_F(TokenFileTest, TheLastGoodTokenIsUsedWhileTheFileIsGone) {
   const auto made = credentials();
   for (const char* broken : {"", " \n", "hunter2\nhunter2"}) {
     folder.write("token", broken);
@@ -168,7 +168,7 @@ TEST_F(TokenFile, TheLastGoodTokenIsUsedWhileTheFileIsGone) {
   EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer two")));
 }
 
-TEST_F(TokenFile, IsReadAgainWhenItsTokenIsRefused) {
+TEST_F(TokenFileTest, IsReadAgainWhenItsTokenIsRefused) {
   const auto made = credentials();
   HttpHeaders headers;
   const auto first = made->apply(headers);
@@ -179,7 +179,7 @@ TEST_F(TokenFile, IsReadAgainWhenItsTokenIsRefused) {
   EXPECT_TRUE(made->refresh(first));  // another thread, later: the token has changed since
 }
 
-TEST_F(TokenFile, MustBeThereAtFirstUnlessThereIsAToken) {
+TEST_F(TokenFileTest, MustBeThereAtFirstUnlessThereIsAToken) {
   std::filesystem::remove(path);
   EXPECT_THAT(messageOf([&] { credentials(); }), HasSubstr(path));
   const auto made = credentials("fallback");
@@ -189,7 +189,7 @@ TEST_F(TokenFile, MustBeThereAtFirstUnlessThereIsAToken) {
   EXPECT_THAT(headersOf(*made), ElementsAre(authorization("Bearer one")));
 }
 
-TEST_F(TokenFile, ProblemsAreLoggedWithoutTheSecret) {
+TEST_F(TokenFileTest, ProblemsAreLoggedWithoutTheSecret) {
   std::string logged;
   const LogSink before = setLogSink([&](const LogRecord& record) { logged += record.message; });
   const auto made = credentials();

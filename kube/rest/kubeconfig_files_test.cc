@@ -23,7 +23,7 @@ std::string withContext(std::string_view context, std::string_view server) {
          "}}]\ncurrent-context: " + std::string(context) + "\n";
 }
 
-TEST(KubeconfigFiles, AreFoundAsKubectlFindsThem) {
+TEST(KubeconfigFilesTest, AreFoundAsKubectlFindsThem) {
   {
     const ScopedVariable home("HOME", "/somewhere");
     const ScopedVariable unset("KUBECONFIG");
@@ -37,7 +37,7 @@ TEST(KubeconfigFiles, AreFoundAsKubectlFindsThem) {
   EXPECT_THAT(KubeconfigFiles("/x").paths(), ElementsAre("/x"));
 }
 
-TEST(KubeconfigFiles, TheFirstOfSeveralWins) {
+TEST(KubeconfigFilesTest, TheFirstOfSeveralWins) {
   const TemporaryFolder folder;
   const std::string a = folder.write("a", withContext("one", "first"));
   const std::string b = folder.write(
@@ -51,14 +51,14 @@ TEST(KubeconfigFiles, TheFirstOfSeveralWins) {
   EXPECT_EQ(KubeconfigFiles().load({.resolvePaths = false}).users.at("u").tokenFile, "t");
 }
 
-TEST(KubeconfigFiles, OnlyAnExplicitFileMustExist) {
+TEST(KubeconfigFilesTest, OnlyAnExplicitFileMustExist) {
   const TemporaryFolder folder;
   EXPECT_THROW(KubeconfigFiles(folder.path("none")).load(), ConfigError);
   const ScopedVariable list("KUBECONFIG", folder.path("none"));
   EXPECT_TRUE(KubeconfigFiles().load().empty());
 }
 
-TEST(KubeconfigFiles, ABrokenFileIsAnErrorWithItsName) {
+TEST(KubeconfigFilesTest, ABrokenFileIsAnErrorWithItsName) {
   const TemporaryFolder folder;
   const std::string good = folder.write("good", withContext("one", "s"));
   const std::string bad = folder.write("bad", "users: 7\n");
@@ -67,7 +67,7 @@ TEST(KubeconfigFiles, ABrokenFileIsAnErrorWithItsName) {
               AllOf(HasSubstr(bad), HasSubstr("users")));
 }
 
-TEST(KubeconfigFiles, AChangeIsWrittenToTheFileOfTheEntry) {
+TEST(KubeconfigFilesTest, AChangeIsWrittenToTheFileOfTheEntry) {
   const TemporaryFolder folder;
   const std::string a = folder.write("a", withContext("one", "first"));
   const std::string b = folder.write(
@@ -91,7 +91,7 @@ TEST(KubeconfigFiles, AChangeIsWrittenToTheFileOfTheEntry) {
   EXPECT_FALSE(std::filesystem::exists(a + ".lock"));
 }
 
-TEST(KubeconfigFiles, AFileIsMadeIfThereIsNone) {
+TEST(KubeconfigFilesTest, AFileIsMadeIfThereIsNone) {
   const TemporaryFolder folder;
   const ScopedVariable home("HOME", folder.path());
   const ScopedVariable unset("KUBECONFIG");
@@ -105,7 +105,7 @@ TEST(KubeconfigFiles, AFileIsMadeIfThereIsNone) {
   EXPECT_TRUE(std::filesystem::exists(folder.path("y")));
 }
 
-TEST(KubeconfigFiles, WithoutChangesNothingIsWritten) {
+TEST(KubeconfigFilesTest, WithoutChangesNothingIsWritten) {
   const TemporaryFolder folder;
   const std::string text = "# mine\n" + withContext("one", "s");
   const std::string file = folder.write("config", text);
@@ -120,7 +120,7 @@ TEST(KubeconfigFiles, WithoutChangesNothingIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(file + ".lock"));
 }
 
-TEST(KubeconfigFiles, TheCurrentContextIsSetInTheFileThatWins) {
+TEST(KubeconfigFilesTest, TheCurrentContextIsSetInTheFileThatWins) {
   const TemporaryFolder folder;
   const std::string a = folder.write("a", withContext("one", "s"));
   const std::string b = folder.write("b", withContext("two", "s"));
@@ -140,7 +140,7 @@ TEST(KubeconfigFiles, TheCurrentContextIsSetInTheFileThatWins) {
   EXPECT_EQ(test::readAll(c), text);
 }
 
-TEST(KubeconfigFiles, WaitsForTheLockOfAnotherProgram) {
+TEST(KubeconfigFilesTest, WaitsForTheLockOfAnotherProgram) {
   const TemporaryFolder folder;
   const std::string file = folder.write("config", withContext("one", "s"));
   const std::string lock = folder.write("config.lock", "");
@@ -162,7 +162,7 @@ TEST(KubeconfigFiles, WaitsForTheLockOfAnotherProgram) {
   EXPECT_FALSE(std::filesystem::exists(lock));
 }
 
-TEST(KubeconfigFiles, ThreadsLoseNoChanges) {
+TEST(KubeconfigFilesTest, ThreadsLoseNoChanges) {
   const TemporaryFolder folder;
   const KubeconfigFiles files(folder.path("config"));
   std::vector<std::jthread> threads;

@@ -95,7 +95,7 @@ std::string inKubectlsHand(std::string text) {
   return text.replace(text.find(flow), flow.size(), "    a:\n    - 1\n    - 2\n");
 }
 
-TEST(Kubeconfig, IsReadAndWrittenAsKubectlDoes) {
+TEST(KubeconfigTest, IsReadAndWrittenAsKubectlDoes) {
   const Kubeconfig config = Kubeconfig::parse(kFull);
   const Kubeconfig::Cluster& one = config.clusters.at("one");
   EXPECT_EQ(one.server, "https://one:6443");
@@ -113,7 +113,7 @@ TEST(Kubeconfig, IsReadAndWrittenAsKubectlDoes) {
   EXPECT_EQ(Kubeconfig::parse(config.toYaml()), config);
 }
 
-TEST(Kubeconfig, EmptyOnesAreWrittenWithNulls) {
+TEST(KubeconfigTest, EmptyOnesAreWrittenWithNulls) {
   EXPECT_EQ(Kubeconfig{}.toYaml(),
             "apiVersion: v1\nclusters: null\ncontexts: null\ncurrent-context: \"\"\nkind: Config\n"
             "users: null\n");
@@ -124,13 +124,13 @@ TEST(Kubeconfig, EmptyOnesAreWrittenWithNulls) {
   EXPECT_TRUE(Kubeconfig::parse(Kubeconfig{}.toYaml()).empty());
 }
 
-TEST(Kubeconfig, JsonIsYamlToo) {
+TEST(KubeconfigTest, JsonIsYamlToo) {
   EXPECT_EQ(Kubeconfig::parse(R"({"kind":"Config","apiVersion":"v1","current-context":"a"})")
                 .currentContext,
             "a");
 }
 
-TEST(Kubeconfig, AnOldPluginIsInteractiveIfItCan) {
+TEST(KubeconfigTest, AnOldPluginIsInteractiveIfItCan) {
   const auto modeFor = [](std::string_view version) {
     return Kubeconfig::parse("users: [{name: a, user: {exec: {command: x, apiVersion: " +
                              std::string(version) + "}}}]")
@@ -141,7 +141,7 @@ TEST(Kubeconfig, AnOldPluginIsInteractiveIfItCan) {
   EXPECT_EQ(modeFor("client.authentication.k8s.io/v1"), "");
 }
 
-TEST(Kubeconfig, MistakesAreErrorsWithFileLineAndField) {
+TEST(KubeconfigTest, MistakesAreErrorsWithFileLineAndField) {
   const auto parse = [](std::string_view text) {
     return messageOf([&] { Kubeconfig::parse(text, "/x/config"); });
   };
@@ -160,7 +160,7 @@ TEST(Kubeconfig, MistakesAreErrorsWithFileLineAndField) {
               HasSubstr("users: the name \"a\" is used twice"));
 }
 
-TEST(Kubeconfig, SyntaxErrorsDoNotQuoteTheText) {
+TEST(KubeconfigTest, SyntaxErrorsDoNotQuoteTheText) {
   for (const char* text : {"users:\n- name: a\n  user: {password: *hunter2}",
                            "users:\n- name: a\n  user: {password: !!int hunter2}",
                            "users:\n- name: a\n  user: {password: {hunter2: hunter2}}",
@@ -169,14 +169,14 @@ TEST(Kubeconfig, SyntaxErrorsDoNotQuoteTheText) {
   }
 }
 
-TEST(Kubeconfig, AMissingFileIsAnError) {
+TEST(KubeconfigTest, AMissingFileIsAnError) {
   const TemporaryFolder folder;
   EXPECT_THAT(messageOf([&] { Kubeconfig::read(folder.path("none")); }),
               testing::AllOf(HasSubstr(folder.path("none")), HasSubstr("No such file")));
   EXPECT_THAT(messageOf([&] { Kubeconfig::read(folder.path()); }), HasSubstr(folder.path()));
 }
 
-TEST(Kubeconfig, WritesItsOwnersFileAtOnce) {
+TEST(KubeconfigTest, WritesItsOwnersFileAtOnce) {
   const TemporaryFolder folder;
   const std::string file = folder.path("deep/down/config");
   const Kubeconfig config = Kubeconfig::parse(kFull);
@@ -199,7 +199,7 @@ TEST(Kubeconfig, WritesItsOwnersFileAtOnce) {
   EXPECT_EQ(std::distance(begin(left), end(left)), 1);
 }
 
-TEST(Kubeconfig, MergingKeepsExistingEntries) {
+TEST(KubeconfigTest, MergingKeepsExistingEntries) {
   Kubeconfig config = Kubeconfig::parse(
       "clusters: [{name: a, cluster: {server: first}}]\n"
       "extensions: [{name: x, extension: 1}]\n");
@@ -218,7 +218,7 @@ TEST(Kubeconfig, MergingKeepsExistingEntries) {
   EXPECT_EQ(std::as_const(config).extensions[0].extension.raw, "1");
 }
 
-TEST(Kubeconfig, PathsAreRelativeToTheirFile) {
+TEST(KubeconfigTest, PathsAreRelativeToTheirFile) {
   Kubeconfig config = Kubeconfig::parse(
       "clusters: [{name: a, cluster: {certificate-authority: ../ca.crt}}]\n"
       "users:\n- name: a\n  user: {client-certificate: c, client-key: /k, tokenFile: ./t,"
@@ -252,13 +252,13 @@ std::vector<std::string> problemsWith(const std::function<void(Kubeconfig&)>& ch
   return config.problems();
 }
 
-TEST(KubeconfigProblems, AGoodOneHasNone) {
+TEST(KubeconfigProblemsTest, AGoodOneHasNone) {
   EXPECT_THAT(problemsWith([](Kubeconfig&) {}), IsEmpty());
   EXPECT_NO_THROW(Kubeconfig::parse(kGood).validate());
   EXPECT_NO_THROW(Kubeconfig::parse(kGood).confirmUsable("x"));
 }
 
-TEST(KubeconfigProblems, OfContexts) {
+TEST(KubeconfigProblemsTest, OfContexts) {
   EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts.write("x").user = "nobody"; }),
               ElementsAre("/k: contexts[\"x\"].user: there is no user \"nobody\""));
   EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.contexts.write("x").cluster = "none"; }),
@@ -276,7 +276,7 @@ TEST(KubeconfigProblems, OfContexts) {
   EXPECT_THAT(Kubeconfig{}.problems(), ElementsAre("the kubeconfig is empty"));
 }
 
-TEST(KubeconfigProblems, OfOtherContextsDoNotMatterToOne) {
+TEST(KubeconfigProblemsTest, OfOtherContextsDoNotMatterToOne) {
   Kubeconfig config = Kubeconfig::parse(kGood);
   config.contexts["y"] = {.cluster = "none", .user = "nobody"};
   EXPECT_NO_THROW(config.confirmUsable());
@@ -284,7 +284,7 @@ TEST(KubeconfigProblems, OfOtherContextsDoNotMatterToOne) {
               testing::AllOf(HasSubstr("\"none\""), HasSubstr("\"nobody\"")));
 }
 
-TEST(KubeconfigProblems, OfClusters) {
+TEST(KubeconfigProblemsTest, OfClusters) {
   EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.clusters.write("c").server = ""; }),
               ElementsAre("/k: clusters[\"c\"].server: missing"));
   EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.clusters.write("c").proxyUrl = "ftp://me:pw@x"; }),
@@ -303,7 +303,7 @@ TEST(KubeconfigProblems, OfClusters) {
       ElementsAre(HasSubstr("cannot read /none: No such file")));
 }
 
-TEST(KubeconfigProblems, OfUsers) {
+TEST(KubeconfigProblemsTest, OfUsers) {
   EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.users.write("u").password = "p"; }),
               ElementsAre(HasSubstr("users[\"u\"].token: given besides username and password")));
   EXPECT_THAT(problemsWith([](Kubeconfig& k) { k.users.write("u").clientCertificateData = "x"; }),
@@ -321,7 +321,7 @@ TEST(KubeconfigProblems, OfUsers) {
               ElementsAre(HasSubstr("users[\"u\"].as: missing")));
 }
 
-TEST(KubeconfigProblems, OfPlugins) {
+TEST(KubeconfigProblemsTest, OfPlugins) {
   const auto with = [](ExecConfig exec) {
     return problemsWith([&](Kubeconfig& k) { k.users.write("u").exec = exec; });
   };
@@ -343,7 +343,7 @@ TEST(KubeconfigProblems, OfPlugins) {
 
 // --- Smaller copies, self-contained copies, and copies for display.
 
-TEST(Kubeconfig, MinifyingLeavesTheCurrentContext) {
+TEST(KubeconfigTest, MinifyingLeavesTheCurrentContext) {
   Kubeconfig config = Kubeconfig::parse(kFull);
   config.minify();
   EXPECT_EQ(config.clusters.size(), 1U);
@@ -359,7 +359,7 @@ TEST(Kubeconfig, MinifyingLeavesTheCurrentContext) {
   EXPECT_THROW(Kubeconfig::parse("current-context: x").minify(), ConfigError);
 }
 
-TEST(Kubeconfig, FlatteningTakesFilesIn) {
+TEST(KubeconfigTest, FlatteningTakesFilesIn) {
   const TemporaryFolder folder;
   folder.write("ca.crt", "CA");
   folder.write("sub/key", "KEY");
@@ -381,7 +381,7 @@ TEST(Kubeconfig, FlatteningTakesFilesIn) {
   EXPECT_THAT(messageOf([&] { config.flatten(); }), HasSubstr(folder.path("none")));
 }
 
-TEST(Kubeconfig, ShownCopiesHoldNoSecrets) {
+TEST(KubeconfigTest, ShownCopiesHoldNoSecrets) {
   Kubeconfig config = Kubeconfig::parse(kFull);
   config.users.write("jane").token = "hunter2";
   config.users.write("carl").exec->env = {{.name = "PASSWORD", .value = "hunter2"}};

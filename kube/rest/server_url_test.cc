@@ -19,14 +19,14 @@ std::string parsed(std::string_view host, bool defaultTls = false) {
   return parseServerUrl(host, defaultTls).str();
 }
 
-TEST(ServerUrl, AUrlIsTakenAsItIs) {
+TEST(ServerUrlTest, AUrlIsTakenAsItIs) {
   EXPECT_EQ(parsed("https://example.com:6443"), "https://example.com:6443");
   EXPECT_EQ(parsed("HTTP://10.0.0.1", true), "http://10.0.0.1");
   EXPECT_EQ(parsed("https://[::1]:6443"), "https://[::1]:6443");
   EXPECT_EQ(parsed("https://[fe80::1%25eth0]"), "https://[fe80::1%25eth0]");
 }
 
-TEST(ServerUrl, IsPrinted) {
+TEST(ServerUrlTest, IsPrinted) {
   const ServerUrl url = parseServerUrl("https://example.com:6443/a/", false);
   std::ostringstream out;
   out << url;
@@ -34,7 +34,7 @@ TEST(ServerUrl, IsPrinted) {
   EXPECT_EQ(fmt::format("{}", url), out.str());
 }
 
-TEST(ServerUrl, AMereHostGetsTheDefaultScheme) {
+TEST(ServerUrlTest, AMereHostGetsTheDefaultScheme) {
   EXPECT_EQ(parsed("localhost"), "http://localhost");
   EXPECT_EQ(parsed("localhost:8080"), "http://localhost:8080");
   EXPECT_EQ(parsed("127.0.0.1:6443", true), "https://127.0.0.1:6443");
@@ -42,7 +42,7 @@ TEST(ServerUrl, AMereHostGetsTheDefaultScheme) {
   EXPECT_EQ(parsed("example.com:", true), "https://example.com");
 }
 
-TEST(ServerUrl, APathIsAPrefixWithoutQueryAndFragment) {
+TEST(ServerUrlTest, APathIsAPrefixWithoutQueryAndFragment) {
   const ServerUrl url = parseServerUrl("https://example.com/k8s/clusters/c-1/?a=b#c", false);
   EXPECT_EQ(url.path, "/k8s/clusters/c-1");
   EXPECT_EQ(url.authority, "example.com");
@@ -50,7 +50,7 @@ TEST(ServerUrl, APathIsAPrefixWithoutQueryAndFragment) {
   EXPECT_EQ(parsed("https://example.com?x"), "https://example.com");
 }
 
-TEST(ServerUrl, KnowsAddressesOfThisMachine) {
+TEST(ServerUrlTest, KnowsAddressesOfThisMachine) {
   for (const char* host : {"localhost", "localhost:8080", "127.0.0.1", "https://127.1.2.3:6443/a",
                            "https://[::1]", "[::1]:6443"}) {
     EXPECT_TRUE(parseServerUrl(host, true).isLoopback()) << host;
@@ -60,7 +60,7 @@ TEST(ServerUrl, KnowsAddressesOfThisMachine) {
   }
 }
 
-TEST(ServerUrl, NonsenseIsRefused) {
+TEST(ServerUrlTest, NonsenseIsRefused) {
   for (const char* bad :
        {"", "host/path", "ftp://host", "https://", "https:///x", "https://host:port", "a b",
         "https://ho st", "https://host\n", "::1", "https://::1", "https://[::1",
@@ -69,7 +69,7 @@ TEST(ServerUrl, NonsenseIsRefused) {
   }
 }
 
-TEST(ServerUrl, AUsersNameIsRefusedAndNotRepeated) {
+TEST(ServerUrlTest, AUsersNameIsRefusedAndNotRepeated) {
   for (const char* bad : {"https://jane:hunter2@host", "jane:hunter2@host",
                           "https://jane:hun/ter2@host", "ftp://jane:hunter2@host"}) {
     const std::string message = messageOf([&] { parseServerUrl(bad, true); });
@@ -78,7 +78,7 @@ TEST(ServerUrl, AUsersNameIsRefusedAndNotRepeated) {
   }
 }
 
-TEST(ServerUrl, OfAConfigHasTlsIfATlsOptionIsSet) {
+TEST(ServerUrlTest, OfAConfigHasTlsIfATlsOptionIsSet) {
   EXPECT_EQ(Config{}.serverUrl().str(), "http://localhost");
   EXPECT_EQ((Config{.host = "a:1"}).serverUrl().str(), "http://a:1");
   const auto with = [](auto member, auto value) {
@@ -94,7 +94,7 @@ TEST(ServerUrl, OfAConfigHasTlsIfATlsOptionIsSet) {
   EXPECT_EQ(with(&TlsConfig::serverName, "x"), "http://a:1");
 }
 
-TEST(ProxyUrl, IsHttpHttpsOrSocks5) {
+TEST(ProxyUrlTest, IsHttpHttpsOrSocks5) {
   EXPECT_EQ(detail::proxyProblem("http://proxy:3128"), "");
   EXPECT_EQ(detail::proxyProblem("https://me:pass@proxy"), "");
   EXPECT_EQ(detail::proxyProblem("socks5://[::1]:1080"), "");

@@ -66,7 +66,7 @@ std::string textOf(const std::exception_ptr& error) {
   return errorOf<Error>([&] { std::rethrow_exception(error); });
 }
 
-TEST(Asio, CallsAFunction) {
+TEST(AsioTest, CallsAFunction) {
   io::io_context context;
   int result = 0;
   std::string error;
@@ -78,7 +78,7 @@ TEST(Asio, CallsAFunction) {
   EXPECT_EQ(error, "no luck");
 }
 
-TEST(Asio, ATaskIsOutstandingWork) {
+TEST(AsioTest, ATaskIsOutstandingWork) {
   io::io_context context;
   std::thread::id ran;
   asio::await(context, threadAfterWait(),
@@ -87,7 +87,7 @@ TEST(Asio, ATaskIsOutstandingWork) {
   EXPECT_EQ(ran, std::this_thread::get_id());
 }
 
-TEST(Asio, UsesTheExecutorOfTheHandler) {
+TEST(AsioTest, UsesTheExecutorOfTheHandler) {
   io::io_context mine, other;
   bool called = false;
   asio::await(
@@ -105,7 +105,7 @@ TEST(Asio, UsesTheExecutorOfTheHandler) {
   EXPECT_TRUE(called);
 }
 
-TEST(Asio, ReturnsAFuture) {
+TEST(AsioTest, ReturnsAFuture) {
   io::io_context context;
   std::future<int> result = asio::await(context, number(7), io::use_future);
   std::future<void> failed = asio::await(context, failing(), io::use_future);
@@ -115,7 +115,7 @@ TEST(Asio, ReturnsAFuture) {
   thread.join();
 }
 
-TEST(Asio, RunsOnAStrandOfAThreadPool) {
+TEST(AsioTest, RunsOnAStrandOfAThreadPool) {
   io::thread_pool pool(3);
   const auto strand = io::make_strand(pool.get_executor());
   int count = 0;  // guarded by the strand
@@ -146,7 +146,7 @@ Task<Odd> odd(bool fails) {
   co_return Odd(3);
 }
 
-TEST(Asio, AResultWithoutDefaultIsOptional) {
+TEST(AsioTest, AResultWithoutDefaultIsOptional) {
   io::io_context context;
   std::optional<Odd> result;
   std::string error;
@@ -161,13 +161,13 @@ TEST(Asio, AResultWithoutDefaultIsOptional) {
   EXPECT_EQ(error, "no luck");
 }
 
-TEST(Asio, ExceptionsOfAHandlerLeaveRun) {
+TEST(AsioTest, ExceptionsOfAHandlerLeaveRun) {
   io::io_context context;
   asio::await(context, number(7), [](std::exception_ptr, int) { throw Error("from the handler"); });
   EXPECT_EQ(errorOf<Error>([&] { context.run(); }), "from the handler");
 }
 
-TEST(Asio, TheContextDestroysWhatIsLeft) {
+TEST(AsioTest, TheContextDestroysWhatIsLeft) {
   FakeClock clock;
   ApiServer server;
   const Clientset clients(server.config());
@@ -187,7 +187,7 @@ TEST(Asio, TheContextDestroysWhatIsLeft) {
   EXPECT_EQ(clock.waiters(), 0U);
 }
 
-TEST(Asio, TheContextDestroysTasksWhoseAnswersArrive) {
+TEST(AsioTest, TheContextDestroysTasksWhoseAnswersArrive) {
   ApiServer server;
   const Clientset clients(server.config());
   const auto maps = clients.coreV1().configMaps("default").async();
@@ -200,7 +200,7 @@ TEST(Asio, TheContextDestroysTasksWhoseAnswersArrive) {
   }
 }
 
-TEST(Asio, TasksOfAScopeRunOnIt) {
+TEST(AsioTest, TasksOfAScopeRunOnIt) {
   io::io_context context;
   TaskScope scope(asio::executor(context));
   std::atomic<int> count = 0;
@@ -215,7 +215,7 @@ TEST(Asio, TasksOfAScopeRunOnIt) {
 }
 
 #if BOOST_VERSION >= 107700
-TEST(Asio, ACancellationSlotStopsTheTask) {
+TEST(AsioTest, ACancellationSlotStopsTheTask) {
   FakeClock clock;
   io::io_context context;
   io::cancellation_signal signal;
@@ -232,7 +232,7 @@ TEST(Asio, ACancellationSlotStopsTheTask) {
 #endif
 
 #if BOOST_VERSION >= 108100
-TEST(Asio, MakesADeferredOperation) {
+TEST(AsioTest, MakesADeferredOperation) {
   io::io_context context;
   int result = 0;
   auto operation = asio::await(context, number(7), io::deferred);
@@ -262,7 +262,7 @@ io::awaitable<std::string> callsFromAsio(AsyncResourceClient<ConfigMap> maps) {
   co_return text;
 }
 
-TEST(Asio, IsAwaitedByCoroutinesOfAsio) {
+TEST(AsioTest, IsAwaitedByCoroutinesOfAsio) {
   ApiServer server;
   const Clientset clients(server.config());
   io::io_context context;
@@ -274,7 +274,7 @@ TEST(Asio, IsAwaitedByCoroutinesOfAsio) {
   EXPECT_EQ(result, "a true false ADDED not found");
 }
 
-TEST(Asio, TheContextDestroysCoroutinesThatAwaitTasks) {
+TEST(AsioTest, TheContextDestroysCoroutinesThatAwaitTasks) {
   FakeClock clock;
   const auto waits = [](Clock& on) -> io::awaitable<int> {
     const int n = co_await asio::await(later(on, 1));

@@ -35,7 +35,7 @@ acmev1::Gadget gadget() {
   return result;
 }
 
-TEST(GeneratedCrds, ObjectsAndDefinitionsSurvive) {
+TEST(GeneratedCrdsTest, ObjectsAndDefinitionsSurvive) {
   Scheme scheme;
   addAllToScheme(scheme);
   const RoundTrip result = roundTrip(scheme, {"test/crds/definitions"});
@@ -44,7 +44,7 @@ TEST(GeneratedCrds, ObjectsAndDefinitionsSurvive) {
   EXPECT_EQ(result.versions, 6U);
 }
 
-TEST(GeneratedCrds, TheClientsetUsesADefinitionMadeFromTheTypes) {
+TEST(GeneratedCrdsTest, TheClientsetUsesADefinitionMadeFromTheTypes) {
   testing::ApiServer server;
   const ClientsetWith<acmev1::WithClient, x3dv1::WithClient> clients(server.config());
   ensureCrd(clients, crd<acmev1::Gadget, acmev1beta1::Gadget>());
@@ -73,7 +73,7 @@ TEST(GeneratedCrds, TheClientsetUsesADefinitionMadeFromTheTypes) {
   EXPECT_THAT(clients.coreV1().pods("default").list().items, IsEmpty());  // built-in clients work
 }
 
-TEST(GeneratedCrds, InformersAndListersWork) {
+TEST(GeneratedCrdsTest, InformersAndListersWork) {
   testing::ApiServer server;
   const ClientsetWith<acmev1::WithClient> clients(server.config());
   ensureCrd(clients, crd<acmev1::Gadget>());
@@ -88,7 +88,7 @@ TEST(GeneratedCrds, InformersAndListersWork) {
   EXPECT_EQ(found->spec->size, "Extra Large");
 }
 
-TEST(GeneratedCrds, ListsAreMergedByTheirKeysWhenApplied) {
+TEST(GeneratedCrdsTest, ListsAreMergedByTheirKeysWhenApplied) {
   testing::ApiServer server;
   const ClientsetWith<acmev1::WithClient> clients(server.config());
   ensureCrd(clients, crd<acmev1::Gadget>());
@@ -104,7 +104,7 @@ TEST(GeneratedCrds, ListsAreMergedByTheirKeysWhenApplied) {
   EXPECT_EQ(applied.spec->ports[1].number, 443);
 }
 
-TEST(GeneratedCrds, OptionalFieldsTellAbsentFromEmpty) {
+TEST(GeneratedCrdsTest, OptionalFieldsTellAbsentFromEmpty) {
   acmev1::GadgetSpec spec;
   EXPECT_EQ(toJson(spec),
             R"({"blob":"","counts":[],"flag":false,"labels":{},"limit":"0","name":"","ports":[],)"
@@ -119,7 +119,7 @@ TEST(GeneratedCrds, OptionalFieldsTellAbsentFromEmpty) {
   EXPECT_EQ(again.maximum, std::nullopt);
 }
 
-TEST(GeneratedCrds, FieldsWithoutAStructAreJsonValues) {
+TEST(GeneratedCrdsTest, FieldsWithoutAStructAreJsonValues) {
   const auto spec = fromYaml<acmev1::GadgetSpec>(R"(
 matrix: [[1, 2], [3]]
 holes: [a, null]

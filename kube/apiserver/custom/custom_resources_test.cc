@@ -54,7 +54,7 @@ std::vector<std::string> faultsOf(const CustomResourceDefinition& crd,
   return texts(validateDefinition(taken(crd, old), old));
 }
 
-TEST(CustomResourceDefinitions, GetTheirDefaults) {
+TEST(CustomResourceDefinitionsTest, GetTheirDefaults) {
   const CustomResourceDefinition crd = taken(networks());
   EXPECT_EQ(crd.spec->names->singular, "network");
   EXPECT_EQ(crd.spec->names->listKind, "NetworkList");
@@ -64,7 +64,7 @@ TEST(CustomResourceDefinitions, GetTheirDefaults) {
   EXPECT_THAT(faultsOf(networks()), IsEmpty());
 }
 
-TEST(CustomResourceDefinitions, AreNamedAfterTheirResource) {
+TEST(CustomResourceDefinitionsTest, AreNamedAfterTheirResource) {
   CustomResourceDefinition crd = networks();
   crd.metadata.name = "nets.sample.example.com";
   EXPECT_THAT(faultsOf(crd),
@@ -72,7 +72,7 @@ TEST(CustomResourceDefinitions, AreNamedAfterTheirResource) {
                           "spec.names.plural+\".\"+spec.group"));
 }
 
-TEST(CustomResourceDefinitions, NeedGoodNames) {
+TEST(CustomResourceDefinitionsTest, NeedGoodNames) {
   CustomResourceDefinition crd = networks();
   crd.metadata.name = "Networks.sample.example.com";
   crd.spec->names->plural = "Networks";
@@ -96,7 +96,7 @@ TEST(CustomResourceDefinitions, NeedGoodNames) {
                           "spec.names.listKind: Required value"));
 }
 
-TEST(CustomResourceDefinitions, NeedAGroupThatIsADomain) {
+TEST(CustomResourceDefinitionsTest, NeedAGroupThatIsADomain) {
   CustomResourceDefinition crd = networks();
   crd.spec->group = "sample";
   crd.metadata.name = "networks.sample";
@@ -104,7 +104,7 @@ TEST(CustomResourceDefinitions, NeedAGroupThatIsADomain) {
                                          "domain with at least one dot"));
 }
 
-TEST(CustomResourceDefinitions, OfProtectedGroupsNeedAnApproval) {
+TEST(CustomResourceDefinitionsTest, OfProtectedGroupsNeedAnApproval) {
   CustomResourceDefinition crd = networks();
   crd.spec->group = "samplecrd.k8s.io";
   crd.metadata.name = "networks.samplecrd.k8s.io";
@@ -121,7 +121,7 @@ TEST(CustomResourceDefinitions, OfProtectedGroupsNeedAnApproval) {
   }
 }
 
-TEST(CustomResourceDefinitions, HaveOneStorageVersion) {
+TEST(CustomResourceDefinitionsTest, HaveOneStorageVersion) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions.push_back(crd.spec->versions[0]);
   EXPECT_THAT(faultsOf(crd),
@@ -137,7 +137,7 @@ TEST(CustomResourceDefinitions, HaveOneStorageVersion) {
                           "version"));
 }
 
-TEST(CustomResourceDefinitions, NeedASchemaThatIsStructural) {
+TEST(CustomResourceDefinitionsTest, NeedASchemaThatIsStructural) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions[0].schema.reset();
   crd.spec->versions[0].selectableFields.clear();
@@ -160,14 +160,14 @@ TEST(CustomResourceDefinitions, NeedASchemaThatIsStructural) {
                           "value: must not be empty for specified object fields"));
 }
 
-TEST(CustomResourceDefinitions, WithAStatusHaveASimpleRoot) {
+TEST(CustomResourceDefinitionsTest, WithAStatusHaveASimpleRoot) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions[0].schema->openAPIV3Schema->maxProperties = 5;
   EXPECT_THAT(faultsOf(crd), ElementsAre(HasSubstr("fields are allowed at the root of the schema "
                                                    "if the status subresource is enabled")));
 }
 
-TEST(CustomResourceDefinitions, HavePathsUnderSpecAndStatus) {
+TEST(CustomResourceDefinitionsTest, HavePathsUnderSpecAndStatus) {
   CustomResourceDefinition crd = networks();
   auto& scale = crd.spec->versions[0].subresources->scale.write();
   scale.specReplicasPath = "spec.replicas";
@@ -183,7 +183,7 @@ TEST(CustomResourceDefinitions, HavePathsUnderSpecAndStatus) {
                           ".status"));
 }
 
-TEST(CustomResourceDefinitions, HaveColumnsOfKnownTypes) {
+TEST(CustomResourceDefinitionsTest, HaveColumnsOfKnownTypes) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions[0].additionalPrinterColumns = {
       {.name = "A", .type = "integer", .jsonPath = ".spec.replicas"},
@@ -199,7 +199,7 @@ TEST(CustomResourceDefinitions, HaveColumnsOfKnownTypes) {
                   "be a simple json path starting with ."));
 }
 
-TEST(CustomResourceDefinitions, SelectByFieldsThatAreThere) {
+TEST(CustomResourceDefinitionsTest, SelectByFieldsThatAreThere) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions[0].selectableFields = {{".spec.color"}, {".spec.color"}, {".spec"},
                                             {".spec.size"},  {".spec[0]"},    {"spec"}};
@@ -217,7 +217,7 @@ TEST(CustomResourceDefinitions, SelectByFieldsThatAreThere) {
                             "invalid path")));
 }
 
-TEST(CustomResourceDefinitions, AreNotConvertedByWebhooks) {
+TEST(CustomResourceDefinitionsTest, AreNotConvertedByWebhooks) {
   CustomResourceDefinition crd = networks();
   crd.spec->conversion->strategy = "Webhook";
   EXPECT_THAT(faultsOf(crd),
@@ -230,7 +230,7 @@ TEST(CustomResourceDefinitions, AreNotConvertedByWebhooks) {
                           "when strategy is not set to Webhook"));
 }
 
-TEST(CustomResourceDefinitions, KeepWhatTheirObjectsAreStoredUnder) {
+TEST(CustomResourceDefinitionsTest, KeepWhatTheirObjectsAreStoredUnder) {
   CustomResourceDefinition old = taken(networks());
   old.metadata.uid = "u";
   old.metadata.resourceVersion = "1";
@@ -253,7 +253,7 @@ TEST(CustomResourceDefinitions, KeepWhatTheirObjectsAreStoredUnder) {
   EXPECT_EQ(taken(old, &old).metadata.generation, 1);
 }
 
-TEST(CustomResourceDefinitions, OfUnknownFormatsAreWarnedAbout) {
+TEST(CustomResourceDefinitionsTest, OfUnknownFormatsAreWarnedAbout) {
   CustomResourceDefinition crd = networks();
   EXPECT_THAT(definitionWarnings(crd), IsEmpty());
   crd.spec->versions[0].schema->openAPIV3Schema->properties["x"] = {.type = "string",
@@ -273,7 +273,7 @@ std::string conditions(const CustomResourceDefinition& crd) {
   return text;
 }
 
-TEST(CustomResourceNames, AreAcceptedWhenFree) {
+TEST(CustomResourceNamesTest, AreAcceptedWhenFree) {
   CustomResourceDefinition crd = taken(networks());
   acceptNames(crd, {}, Time::fromUnix(100));
   EXPECT_EQ(crd.status->acceptedNames.read(), crd.spec->names.read());
@@ -284,7 +284,7 @@ TEST(CustomResourceNames, AreAcceptedWhenFree) {
   EXPECT_THAT(conditions(crd), Not(HasSubstr("200")));
 }
 
-TEST(CustomResourceNames, OfOthersAreRefused) {
+TEST(CustomResourceNamesTest, OfOthersAreRefused) {
   TakenNames others;
   others.add({.plural = "networks",
               .singular = "network",
@@ -309,7 +309,7 @@ TEST(CustomResourceNames, OfOthersAreRefused) {
   EXPECT_THAT(conditions(crd), Not(HasSubstr("100")));
 }
 
-TEST(CustomResourceNames, ThatConflictLaterDoNotUnestablish) {
+TEST(CustomResourceNamesTest, ThatConflictLaterDoNotUnestablish) {
   CustomResourceDefinition crd = taken(networks());
   acceptNames(crd, {}, Time::fromUnix(100));
   crd.spec->names->shortNames = {"net", "nw"};
@@ -322,7 +322,7 @@ TEST(CustomResourceNames, ThatConflictLaterDoNotUnestablish) {
   EXPECT_FALSE(isConditionTrue(crd, "NamesAccepted"));
 }
 
-TEST(CustomResourceNames, OfProtectedGroupsSayWhetherTheyAreApproved) {
+TEST(CustomResourceNamesTest, OfProtectedGroupsSayWhetherTheyAreApproved) {
   CustomResourceDefinition crd = taken(networks());
   crd.spec->group = "samplecrd.k8s.io";
   crd.metadata.annotations[kApiApprovedAnnotation] = "unapproved, a test";
@@ -340,7 +340,7 @@ TEST(CustomResourceNames, OfProtectedGroupsSayWhetherTheyAreApproved) {
 
 // --- Versions.
 
-TEST(CustomVersions, AreCompiledForServing) {
+TEST(CustomVersionsTest, AreCompiledForServing) {
   CustomResourceDefinition crd = networks();
   auto second = crd.spec->versions[0];
   second.name = "v1alpha1";
@@ -364,7 +364,7 @@ TEST(CustomVersions, AreCompiledForServing) {
   EXPECT_EQ(versions[0].schema, versions[1].schema);
 }
 
-TEST(CustomVersions, OfAnInvalidSchemaThrow) {
+TEST(CustomVersionsTest, OfAnInvalidSchemaThrow) {
   CustomResourceDefinition crd = networks();
   crd.spec->versions[0].schema->openAPIV3Schema->type = "";
   EXPECT_THROW(compileVersions(crd), ValidationError);

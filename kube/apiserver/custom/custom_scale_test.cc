@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 const ScalePaths kPaths{".spec.size.replicas", ".status.replicas", ".status.selector"};
 
-TEST(CustomScale, IsReadThroughItsPaths) {
+TEST(CustomScaleTest, IsReadThroughItsPaths) {
   const CustomScale read = readScale(parseYaml(R"(
 metadata: {name: web, namespace: book, uid: u1, resourceVersion: "7",
            creationTimestamp: "2020-01-02T03:04:05Z", labels: {a: b}}
@@ -34,20 +34,20 @@ status: {replicas: 2, selector: "app=web"}
             R"("status":{"replicas":2,"selector":"app=web"}})");
 }
 
-TEST(CustomScale, MayBeMissing) {
+TEST(CustomScaleTest, MayBeMissing) {
   const CustomScale read = readScale(parseYaml("{metadata: {name: web}}"), kPaths);
   EXPECT_FALSE(read.hasReplicas);
   EXPECT_EQ(read.scale.spec->replicas, 0);
   EXPECT_EQ(read.scale.status->selector, "");
 }
 
-TEST(CustomScale, MustBeANumber) {
+TEST(CustomScaleTest, MustBeANumber) {
   EXPECT_THROW(readScale(parseYaml("{spec: {size: {replicas: x}}}"), kPaths), DecodeError);
   EXPECT_THROW(readScale(parseYaml("{spec: {size: 3}}"), kPaths), DecodeError);
   EXPECT_THROW(readScale(parseYaml("{status: {selector: 3}}"), kPaths), DecodeError);
 }
 
-TEST(CustomScale, IsWrittenToTheObject) {
+TEST(CustomScaleTest, IsWrittenToTheObject) {
   const Value object = parseYaml("{metadata: {name: web, resourceVersion: '7'}, spec: {a: 1}}");
   autoscalingv1::Scale scale;
   scale.spec->replicas = 5;
@@ -59,7 +59,7 @@ TEST(CustomScale, IsWrittenToTheObject) {
   EXPECT_THROW(writeScale(parseYaml("{spec: {size: 1}}"), scale, kPaths), DecodeError);
 }
 
-TEST(CustomScale, IsValidated) {
+TEST(CustomScaleTest, IsValidated) {
   EXPECT_THAT(validateScaleSpec(parseYaml("{spec: {size: {replicas: 3}}}"), kPaths), IsEmpty());
   EXPECT_THAT(texts(validateScaleSpec(parseYaml("{spec: {size: {replicas: -1}}}"), kPaths)),
               ElementsAre(".spec.size.replicas: Invalid value: -1: should be a non-negative "

@@ -55,7 +55,7 @@ const metav1::APIResource* find(const metav1::APIResourceList& list, std::string
   return nullptr;
 }
 
-TEST(DiscoveryDocuments, CoreIsApartFromTheGroups) {
+TEST(DiscoveryDocumentsTest, CoreIsApartFromTheGroups) {
   const auto served = sample();
   const metav1::APIVersions core = apiVersions(served, "127.0.0.1:6443");
   EXPECT_THAT(core.versions, ElementsAre("v1"));
@@ -68,7 +68,7 @@ TEST(DiscoveryDocuments, CoreIsApartFromTheGroups) {
   EXPECT_EQ(groups.groups[1].name, "samplecrd.k8s.io");
 }
 
-TEST(DiscoveryDocuments, VersionsComeByMaturity) {
+TEST(DiscoveryDocumentsTest, VersionsComeByMaturity) {
   const metav1::APIGroup group = apiGroup(sample(), "samplecrd.k8s.io");
   std::string versions;
   for (const auto& version : group.versions) versions += version.groupVersion.str() + " ";
@@ -79,7 +79,7 @@ TEST(DiscoveryDocuments, VersionsComeByMaturity) {
   EXPECT_TRUE(apiGroup(sample(), "nowhere").versions.empty());
 }
 
-TEST(DiscoveryDocuments, ResourcesComeWithTheirSubresources) {
+TEST(DiscoveryDocumentsTest, ResourcesComeWithTheirSubresources) {
   const metav1::APIResourceList list = apiResourceList(sample(), {"samplecrd.k8s.io", "v1"});
   EXPECT_EQ(list.groupVersion, "samplecrd.k8s.io/v1");
   ASSERT_EQ(list.resources.size(), 3U);
@@ -104,7 +104,7 @@ TEST(DiscoveryDocuments, ResourcesComeWithTheirSubresources) {
   EXPECT_TRUE(apiResourceList(sample(), {"samplecrd.k8s.io", "v9"}).resources.empty());
 }
 
-TEST(DiscoveryDocuments, SubresourcesMayTakeAnotherKind) {
+TEST(DiscoveryDocumentsTest, SubresourcesMayTakeAnotherKind) {
   const auto core = apiResourceList(sample(), {"", "v1"});
   const metav1::APIResource* eviction = find(core, "pods/eviction");
   ASSERT_NE(eviction, nullptr);
@@ -115,7 +115,7 @@ TEST(DiscoveryDocuments, SubresourcesMayTakeAnotherKind) {
               })));
 }
 
-TEST(DiscoveryDocuments, AggregatedHasAllOfARoot) {
+TEST(DiscoveryDocumentsTest, AggregatedHasAllOfARoot) {
   const auto served = sample();
   const auto core = groupDiscovery(served, Root::Core);
   ASSERT_EQ(core.items.size(), 1U);
@@ -134,7 +134,7 @@ TEST(DiscoveryDocuments, AggregatedHasAllOfARoot) {
   EXPECT_EQ(networks.subresources[0].responseKind->group, "autoscaling");
 }
 
-TEST(DiscoveryDocuments, AggregatedIsOfEitherVersion) {
+TEST(DiscoveryDocumentsTest, AggregatedIsOfEitherVersion) {
   const auto served = sample();
   const TaggedDocument v2 = aggregatedDiscovery(served, Root::Groups);
   const TaggedDocument beta = aggregatedDiscovery(served, Root::Groups, "v2beta1");
@@ -142,7 +142,7 @@ TEST(DiscoveryDocuments, AggregatedIsOfEitherVersion) {
   EXPECT_EQ(fromJson<apidiscoveryv2beta1::APIGroupDiscoveryList>(beta.body).items.size(), 2U);
 }
 
-TEST(DiscoveryDocuments, TheEtagIsThatOfTheContent) {
+TEST(DiscoveryDocumentsTest, TheEtagIsThatOfTheContent) {
   auto served = sample();
   const TaggedDocument before = aggregatedDiscovery(served, Root::Groups);
   EXPECT_EQ(before.etag.size(), 128U);
@@ -151,7 +151,7 @@ TEST(DiscoveryDocuments, TheEtagIsThatOfTheContent) {
   EXPECT_NE(aggregatedDiscovery(served, Root::Groups).etag, before.etag);
 }
 
-TEST(DiscoveryDocuments, VersionIsTheSchemas) {
+TEST(DiscoveryDocumentsTest, VersionIsTheSchemas) {
   const Value version = parseJson(versionDocument());
   EXPECT_EQ(version["gitVersion"].asString(), "v" + std::string(builtInRelease()) + "+kubexx");
   EXPECT_EQ(version["major"].asString(), "1");
@@ -159,7 +159,7 @@ TEST(DiscoveryDocuments, VersionIsTheSchemas) {
   EXPECT_THAT(version["platform"].asString().str(), ::testing::StartsWith("linux/"));
 }
 
-TEST(BuiltInResources, LeaveOutWhatIsNoLongerServed) {
+TEST(BuiltInResourcesTest, LeaveOutWhatIsNoLongerServed) {
   for (const ServedResource& resource : builtInResources()) {
     EXPECT_FALSE(resource.type->resource->retired);
     EXPECT_NE(resource.group, "extensions");
@@ -170,7 +170,7 @@ TEST(BuiltInResources, LeaveOutWhatIsNoLongerServed) {
 
 // A dump of a real server's discovery: resources that it serves are served alike here, in its
 // order.
-TEST(BuiltInResources, AreThoseOfARealServer) {
+TEST(BuiltInResourcesTest, AreThoseOfARealServer) {
   const auto text = sharedFile("api/discovery-v" + std::string(builtInRelease()) + ".json");
   if (!text) GTEST_SKIP() << "no discovery dump";
   const auto served = builtInResources();

@@ -75,7 +75,7 @@ class Fields {
   std::map<std::uint64_t, std::uint64_t> numbers_;
 };
 
-TEST(OpenApiProtobuf, HoldsTheWholeDocument) {
+TEST(OpenApiProtobufTest, HoldsTheWholeDocument) {
   const Value document = openApiV2(builtInResources());
   const std::string bytes = openApiV2Protobuf(document);
   const Fields fields(bytes);
@@ -88,7 +88,7 @@ TEST(OpenApiProtobuf, HoldsTheWholeDocument) {
   EXPECT_EQ(fields.message(13).named(1, "BearerToken").message(2).text(1), "apiKey");
 }
 
-TEST(OpenApiProtobuf, HoldsSchemas) {
+TEST(OpenApiProtobufTest, HoldsSchemas) {
   const std::string bytes = openApiV2Protobuf(openApiV2(builtInResources()));
   const Fields definitions = Fields(bytes).message(9);
   const Fields container = definitions.named(1, "io.k8s.api.core.v1.Container");
@@ -105,7 +105,7 @@ TEST(OpenApiProtobuf, HoldsSchemas) {
             "#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity");
 }
 
-TEST(OpenApiProtobuf, HoldsOperations) {
+TEST(OpenApiProtobufTest, HoldsOperations) {
   const std::string bytes = openApiV2Protobuf(openApiV2(builtInResources()));
   const Fields path =
       Fields(bytes).message(8).named(2, "/api/v1/namespaces/{namespace}/pods/{name}");
@@ -134,7 +134,7 @@ TEST(OpenApiProtobuf, HoldsOperations) {
   EXPECT_EQ(path.message(9).message(1).message(2).message(4).text(4), "name");
 }
 
-TEST(OpenApiProtobuf, HoldsWhatCustomSchemasMaySay) {
+TEST(OpenApiProtobufTest, HoldsWhatCustomSchemasMaySay) {
   const Value document = parseJson(R"({"definitions": {"x": {
       "type": "object", "title": "t", "maxLength": 5, "minimum": 1.5, "uniqueItems": true,
       "enum": ["a", 1], "default": {"k": [true]}, "additionalProperties": true,
@@ -152,7 +152,7 @@ TEST(OpenApiProtobuf, HoldsWhatCustomSchemasMaySay) {
   EXPECT_NE(bytes.find(oneAndAHalf), std::string::npos);
 }
 
-TEST(OpenApiProtobuf, KeepsTheOrderAndWhatIsEmpty) {
+TEST(OpenApiProtobufTest, KeepsTheOrderAndWhatIsEmpty) {
   const Value document = parseJson(R"({
       "definitions": {"x": {"required": ["a", "b", "c"], "allOf": [{}, {"title": "t"}]}, "y": {}},
       "security": [{"BearerToken": []}]})");

@@ -117,7 +117,7 @@ std::set<std::string> parametersOf(const Value& document, std::string_view path,
 
 // --- All of a document.
 
-TEST(OpenApi, EveryReferenceLeadsSomewhere) {
+TEST(OpenApiTest, EveryReferenceLeadsSomewhere) {
   auto served = builtInResources();
   served.push_back(networkWith("{type: object, properties: {spec: {type: object}}}"));
   EXPECT_THAT(dangling(openApiV2(served)), ElementsAre());
@@ -130,7 +130,7 @@ TEST(OpenApi, EveryReferenceLeadsSomewhere) {
   }
 }
 
-TEST(OpenApi, EverySchemaIsOneThatKubectlReads) {
+TEST(OpenApiTest, EverySchemaIsOneThatKubectlReads) {
   // kubectl refuses arrays without items, references with a type, and several types.
   walk(documentV2()["definitions"], [](std::string_view, const Value& value) {
     if (!value.isObject() || !value["type"].isString()) return;
@@ -141,7 +141,7 @@ TEST(OpenApi, EverySchemaIsOneThatKubectlReads) {
   });
 }
 
-TEST(OpenApi, EveryOperationHasAnIdOfItsOwn) {
+TEST(OpenApiTest, EveryOperationHasAnIdOfItsOwn) {
   std::set<std::string> ids;
   for (const auto& [path, item] : documentV2()["paths"].asObject()) {
     for (const auto& [method, operation] : item.asObject()) {
@@ -161,7 +161,7 @@ TEST(OpenApi, EveryOperationHasAnIdOfItsOwn) {
 
 // --- Schemas of built-in kinds.
 
-TEST(OpenApi, SchemasAreNamedAfterUpstreamsPackages) {
+TEST(OpenApiTest, SchemasAreNamedAfterUpstreamsPackages) {
   for (const char* name :
        {"io.k8s.api.core.v1.Pod", "io.k8s.api.apps.v1.DeploymentList",
         "io.k8s.api.flowcontrol.v1.FlowSchema", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
@@ -173,7 +173,7 @@ TEST(OpenApi, SchemasAreNamedAfterUpstreamsPackages) {
   EXPECT_TRUE(definition("io.k8s.api.apps.v1beta1.Deployment").isNull());  // retired
 }
 
-TEST(OpenApi, PropertiesHaveTypesAndFormats) {
+TEST(OpenApiTest, PropertiesHaveTypesAndFormats) {
   const Value& container = definition("io.k8s.api.core.v1.Container")["properties"];
   EXPECT_EQ(toJson(container["name"]), R"({"type":"string"})");
   EXPECT_EQ(toJson(container["tty"]), R"({"type":"boolean"})");
@@ -194,7 +194,7 @@ TEST(OpenApi, PropertiesHaveTypesAndFormats) {
             R"({"format":"date-time","type":"string"})");
 }
 
-TEST(OpenApi, PropertiesSayHowTheyAreMerged) {
+TEST(OpenApiTest, PropertiesSayHowTheyAreMerged) {
   const Value& ports = definition("io.k8s.api.core.v1.Container")["properties"]["ports"];
   EXPECT_EQ(toJson(ports["x-kubernetes-list-map-keys"]), R"(["containerPort","protocol"])");
   EXPECT_EQ(ports["x-kubernetes-list-type"].asString(), "map");
@@ -207,7 +207,7 @@ TEST(OpenApi, PropertiesSayHowTheyAreMerged) {
   EXPECT_THAT(strategy["$ref"].asString().str(), HasSubstr("DeploymentStrategy"));
 }
 
-TEST(OpenApi, KindsSayWhatTheyAre) {
+TEST(OpenApiTest, KindsSayWhatTheyAre) {
   const Value& pod = definition("io.k8s.api.core.v1.Pod");
   EXPECT_EQ(toJson(pod["x-kubernetes-group-version-kind"]),
             R"([{"group":"","kind":"Pod","version":"v1"}])");
@@ -221,7 +221,7 @@ TEST(OpenApi, KindsSayWhatTheyAre) {
                   Value::Object{{"group", "apps"}, {"kind", "DeleteOptions"}, {"version", "v1"}})));
 }
 
-TEST(OpenApi, RecursiveTypesReferToThemselves) {
+TEST(OpenApiTest, RecursiveTypesReferToThemselves) {
   const Value& props =
       definition("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
   EXPECT_THAT(props["properties"]["not"]["$ref"].asString().str(), HasSubstr("JSONSchemaProps"));
@@ -230,7 +230,7 @@ TEST(OpenApi, RecursiveTypesReferToThemselves) {
             "{}");
 }
 
-TEST(OpenApi, DescribedTypesOfOnesOwnHaveNamesToo) {
+TEST(OpenApiTest, DescribedTypesOfOnesOwnHaveNamesToo) {
   const ServedResource gadgets{.group = "sample.example.com",
                                .version = "v1",
                                .kind = "Gadget",
@@ -249,7 +249,7 @@ TEST(OpenApi, DescribedTypesOfOnesOwnHaveNamesToo) {
 
 // --- Operations.
 
-TEST(OpenApi, PatchesTakeTheParametersThatKubectlLooksFor) {
+TEST(OpenApiTest, PatchesTakeTheParametersThatKubectlLooksFor) {
   const std::string path = "/api/v1/namespaces/{namespace}/pods/{name}";
   const auto v3 = openApiV3(builtInResources(), {"", "v1"});
   for (const Value* document : {&documentV2(), &v3}) {
@@ -273,7 +273,7 @@ TEST(OpenApi, PatchesTakeTheParametersThatKubectlLooksFor) {
           .isObject());
 }
 
-TEST(OpenApi, OperationsFollowTheVerbs) {
+TEST(OpenApiTest, OperationsFollowTheVerbs) {
   const Value& paths = documentV2()["paths"];
   const auto methods = [&](std::string_view path) {
     std::string all;
@@ -311,7 +311,7 @@ TEST(OpenApi, OperationsFollowTheVerbs) {
 
 // --- Version 3.
 
-TEST(OpenApi3, ADocumentHoldsOneVersion) {
+TEST(OpenApi3Test, ADocumentHoldsOneVersion) {
   const Value document = openApiV3(builtInResources(), {"apps", "v1"});
   EXPECT_THAT(document["openapi"].asString().str(), StartsWith("3.0"));
   for (const auto& [path, item] : document["paths"].asObject()) {
@@ -324,7 +324,7 @@ TEST(OpenApi3, ADocumentHoldsOneVersion) {
   EXPECT_TRUE(openApiV3(builtInResources(), {"nowhere", "v1"})["paths"].asObject().empty());
 }
 
-TEST(OpenApi3, AReferenceWithCompanyIsWrapped) {
+TEST(OpenApi3Test, AReferenceWithCompanyIsWrapped) {
   const Value document = openApiV3(builtInResources(), {"apps", "v1"});
   const Value& schemas = document["components"]["schemas"];
   const Value& strategy = schemas["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["strategy"];
@@ -335,7 +335,7 @@ TEST(OpenApi3, AReferenceWithCompanyIsWrapped) {
             R"({"format":"int-or-string","oneOf":[{"type":"integer"},{"type":"string"}]})");
 }
 
-TEST(OpenApi3, TheRootNamesEveryDocumentByItsContent) {
+TEST(OpenApi3Test, TheRootNamesEveryDocumentByItsContent) {
   auto served = builtInResources();
   served.push_back(networkWith("{type: object}"));
   const TaggedDocument before = openApiV3Root(served);
@@ -365,7 +365,7 @@ Published publish(const std::string& schema) {
       openApiV3(std::span(&served, 1), {"samplecrd.k8s.io", "v1"})["components"]["schemas"][kName]};
 }
 
-TEST(CustomOpenApi, AddsWhatEveryObjectHas) {
+TEST(CustomOpenApiTest, AddsWhatEveryObjectHas) {
   const auto [v2, v3] = publish(
       "{type: object, properties: {spec: {type: object, required: [cidr], properties: {cidr: "
       "{type: "
@@ -382,7 +382,7 @@ TEST(CustomOpenApi, AddsWhatEveryObjectHas) {
   }
 }
 
-TEST(CustomOpenApi, HasListAndPathsWithoutStrategicPatches) {
+TEST(CustomOpenApiTest, HasListAndPathsWithoutStrategicPatches) {
   const ServedResource served = networkWith("{type: object}");
   const Value document = openApiV2(std::span(&served, 1));
   EXPECT_THAT(dangling(document), ElementsAre());
@@ -397,14 +397,14 @@ TEST(CustomOpenApi, HasListAndPathsWithoutStrategicPatches) {
               HasSubstr("io.k8s.api.autoscaling.v1.Scale"));
 }
 
-TEST(CustomOpenApi, WithoutASchemaAnythingGoes) {
+TEST(CustomOpenApiTest, WithoutASchemaAnythingGoes) {
   const auto [v2, v3] = publish("");
   EXPECT_EQ(v2["type"].asString(), "object");
   EXPECT_TRUE(v2["properties"].isNull());
   EXPECT_TRUE(v3["properties"].isNull());
 }
 
-TEST(CustomOpenApi, UnknownFieldsAreNotForbiddenWhereTheyAreKept) {
+TEST(CustomOpenApiTest, UnknownFieldsAreNotForbiddenWhereTheyAreKept) {
   const auto [v2, v3] = publish(
       "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: "
       "string}}}");
@@ -412,7 +412,7 @@ TEST(CustomOpenApi, UnknownFieldsAreNotForbiddenWhereTheyAreKept) {
   EXPECT_EQ(v3["properties"]["a"]["type"].asString(), "string");
 }
 
-TEST(CustomOpenApi, Version2LeavesOutWhatItCannotSay) {
+TEST(CustomOpenApiTest, Version2LeavesOutWhatItCannotSay) {
   const auto [v2, v3] = publish(R"(
 type: object
 properties:
@@ -442,7 +442,7 @@ required: [a, d]
   EXPECT_EQ(toJson(v3["required"]), R"(["a","d"])");
 }
 
-TEST(CustomOpenApi, EmbeddedResourcesHaveTheirMetadata) {
+TEST(CustomOpenApiTest, EmbeddedResourcesHaveTheirMetadata) {
   const auto [v2, v3] = publish(
       "{type: object, properties: {a: {type: object, x-kubernetes-embedded-resource: true, "
       "properties: "
@@ -455,7 +455,7 @@ TEST(CustomOpenApi, EmbeddedResourcesHaveTheirMetadata) {
   }
 }
 
-TEST(CustomOpenApi, DeepSchemasAreFine) {
+TEST(CustomOpenApiTest, DeepSchemasAreFine) {
   std::string schema = "{type: object}";
   for (int i = 0; i < 90; ++i) schema = "{type: object, properties: {a: " + schema + "}}";
   const auto [v2, v3] = publish(schema);
@@ -482,7 +482,7 @@ Value withoutTexts(const Value& value, bool isSchema) {
   return out;
 }
 
-TEST(OpenApi, IsThatOfARealServerLessTheTexts) {
+TEST(OpenApiTest, IsThatOfARealServerLessTheTexts) {
   const auto text = sharedFile("api/swagger-v" + std::string(builtInRelease()) + ".json");
   if (!text) GTEST_SKIP() << "no OpenAPI document";
   const Value theirs = parseJson(*text);

@@ -196,7 +196,7 @@ TEST_F(PodExecTest, AProgramHearsThatItsClientIsGone) {
   stopped.get_future().get();
 }
 
-TEST(PodExec, TheServersEndStopsPrograms) {
+TEST(PodExecStopTest, TheServersEndStopsPrograms) {
   std::promise<void> begun;
   FakeClock clock;
   std::optional<testing::ApiServer> server(

@@ -32,7 +32,7 @@ inline std::string sha256(std::string_view bytes) {
   return {reinterpret_cast<const char*>(digest), size};
 }
 
-/// Bytes of which no two parts are alike.
+/// Bytes without repeated parts.
 inline std::string someBytes(std::size_t size) {
   std::string bytes(size, '\0');
   std::uint64_t state = 88172645463325252ULL;

@@ -31,7 +31,7 @@ std::vector<std::string> partsOf(std::string bytes, std::size_t pieceSize) {
   return parts;
 }
 
-TEST(WebSocketFrames, PayloadsComeAsTheyArrive) {
+TEST(WebSocketFramesTest, PayloadsComeAsTheyArrive) {
   const std::string bytes = PodSocket::frame(PodSocket::kBinary, "abcdefghijkl") +
                             PodSocket::frame(PodSocket::kPing, "p") +
                             PodSocket::frame(PodSocket::kText, "", false) +
@@ -42,7 +42,7 @@ TEST(WebSocketFrames, PayloadsComeAsTheyArrive) {
                                              "0j", "0k", "0l>", "1<p>", "0<", "0x", "0y>"));
 }
 
-TEST(WebSocketFrames, MasksGoOnOverPieces) {
+TEST(WebSocketFramesTest, MasksGoOnOverPieces) {
   const std::string text = someBytes(1000);
   for (const std::size_t size : {1, 3, 8, 13, 500}) {
     WebSocketFrames frames(WebSocketFrames::From::Client);
@@ -55,7 +55,7 @@ TEST(WebSocketFrames, MasksGoOnOverPieces) {
   }
 }
 
-TEST(PodPipe, SaysOnceThatItIsFullAndOnceThatThereIsRoom) {
+TEST(PodPipeTest, SaysOnceThatItIsFullAndOnceThatThereIsRoom) {
   int room = 0;
   PodPipe pipe([&] { ++room; });
   EXPECT_FALSE(pipe.push("x"));

@@ -11,7 +11,7 @@ std::string problem(std::string_view schedule) {
   return scheduleProblem(schedule).value_or("none");
 }
 
-TEST(BuiltInCron, GoodSchedules) {
+TEST(BuiltInCronTest, GoodSchedules) {
   for (std::string_view schedule :
        {"* * * * *", "*/5 0 1,15 * mon-fri", "0 0 ? JAN,feb Sun", "5/10 * * * *", "  0 0 1 1 6 ",
         "@hourly", "@every 1h30m", "0-59/2 * * * 0-6", "1,,2 * * * *"}) {
@@ -19,7 +19,7 @@ TEST(BuiltInCron, GoodSchedules) {
   }
 }
 
-TEST(BuiltInCron, BadSchedules) {
+TEST(BuiltInCronTest, BadSchedules) {
   EXPECT_EQ(problem(""), "empty spec string");
   EXPECT_EQ(problem("* * * *"), "expected exactly 5 fields, found 4: [* * * *]");
   EXPECT_EQ(problem("* * * * * *"), "expected exactly 5 fields, found 6: [* * * * * *]");

@@ -10,7 +10,7 @@
 namespace kube::apiserver {
 namespace {
 
-TEST(BuiltInDefaults, PodIsFilledIn) {
+TEST(BuiltInDefaultsTest, PodIsFilledIn) {
   const auto pod = defaulted<corev1::Pod>(R"(
     spec:
       serviceAccount: robot
@@ -33,7 +33,7 @@ TEST(BuiltInDefaults, PodIsFilledIn) {
   EXPECT_EQ(spec.containers[0].ports[0].protocol, "TCP");
 }
 
-TEST(BuiltInDefaults, WhatIsSetStays) {
+TEST(BuiltInDefaultsTest, WhatIsSetStays) {
   const auto pod = defaulted<corev1::Pod>(R"(
     spec:
       restartPolicy: Never
@@ -47,7 +47,7 @@ TEST(BuiltInDefaults, WhatIsSetStays) {
   EXPECT_EQ(pod.spec->containers[0].imagePullPolicy, "Never");
 }
 
-TEST(BuiltInDefaults, ImagesArePulledByTag) {
+TEST(BuiltInDefaultsTest, ImagesArePulledByTag) {
   const auto policy = [](std::string_view image) {
     corev1::Pod pod;
     pod.spec->containers.push_back({.name = "a", .image = image});
@@ -66,7 +66,7 @@ TEST(BuiltInDefaults, ImagesArePulledByTag) {
   EXPECT_EQ(policy(""), "IfNotPresent");
 }
 
-TEST(BuiltInDefaults, ProbesAndHandlers) {
+TEST(BuiltInDefaultsTest, ProbesAndHandlers) {
   const auto pod = defaulted<corev1::Pod>(R"(
     spec:
       containers:
@@ -89,7 +89,7 @@ TEST(BuiltInDefaults, ProbesAndHandlers) {
   EXPECT_FALSE(container.startupProbe);
 }
 
-TEST(BuiltInDefaults, Volumes) {
+TEST(BuiltInDefaultsTest, Volumes) {
   const auto pod = defaulted<corev1::Pod>(R"(
     spec:
       volumes:
@@ -118,7 +118,7 @@ TEST(BuiltInDefaults, Volumes) {
   EXPECT_EQ(volumes[8].ephemeral->volumeClaimTemplate->spec->volumeMode, "Filesystem");
 }
 
-TEST(BuiltInDefaults, RequestsFollowLimitsInPodsOnly) {
+TEST(BuiltInDefaultsTest, RequestsFollowLimitsInPodsOnly) {
   constexpr std::string_view kSpec = R"({containers: [{name: a, resources:
       {limits: {cpu: 100.5u, memory: 1Gi}, requests: {memory: 1Mi}}}]})";
   const auto pod = defaulted<corev1::Pod>("spec: " + std::string(kSpec));
@@ -131,13 +131,13 @@ TEST(BuiltInDefaults, RequestsFollowLimitsInPodsOnly) {
   EXPECT_FALSE(set.spec->template_->spec->containers[0].resources->requests.contains("cpu"));
 }
 
-TEST(BuiltInDefaults, HostNetworkPortsAreTheHosts) {
+TEST(BuiltInDefaultsTest, HostNetworkPortsAreTheHosts) {
   const auto pod = defaulted<corev1::Pod>(
       "spec: {hostNetwork: true, containers: [{name: a, ports: [{containerPort: 80}]}]}");
   EXPECT_EQ(pod.spec->containers[0].ports[0].hostPort, 80);
 }
 
-TEST(BuiltInDefaults, Deployment) {
+TEST(BuiltInDefaultsTest, Deployment) {
   const auto deployment = defaulted<appsv1::Deployment>("spec: {template: {spec: {}}}");
   const auto& spec = *deployment.spec;
   EXPECT_EQ(spec.replicas, 1);
@@ -151,7 +151,7 @@ TEST(BuiltInDefaults, Deployment) {
   EXPECT_FALSE(recreate.spec->strategy->rollingUpdate);
 }
 
-TEST(BuiltInDefaults, OtherWorkloads) {
+TEST(BuiltInDefaultsTest, OtherWorkloads) {
   const auto set = defaulted<appsv1::StatefulSet>("spec: {volumeClaimTemplates: [{spec: {}}]}");
   EXPECT_EQ(set.spec->podManagementPolicy, "OrderedReady");
   EXPECT_EQ(set.spec->updateStrategy->rollingUpdate->partition, 0);
@@ -167,7 +167,7 @@ TEST(BuiltInDefaults, OtherWorkloads) {
   EXPECT_EQ(controller.spec->replicas, 1);
 }
 
-TEST(BuiltInDefaults, Jobs) {
+TEST(BuiltInDefaultsTest, Jobs) {
   const auto job = defaulted<batchv1::Job>(
       "spec: {template: {metadata: {labels: {a: b}}, spec: {restartPolicy: Never}}}");
   EXPECT_EQ(job.spec->completions, 1);
@@ -186,7 +186,7 @@ TEST(BuiltInDefaults, Jobs) {
   EXPECT_FALSE(cron.spec->jobTemplate->spec->completions.has_value());
 }
 
-TEST(BuiltInDefaults, Service) {
+TEST(BuiltInDefaultsTest, Service) {
   const auto service = defaulted<corev1::Service>("spec: {ports: [{port: 80}]}");
   EXPECT_EQ(service.spec->type, "ClusterIP");
   EXPECT_EQ(service.spec->sessionAffinity, "None");
@@ -201,7 +201,7 @@ TEST(BuiltInDefaults, Service) {
   EXPECT_EQ(balanced.spec->sessionAffinityConfig->clientIP->timeoutSeconds, 10800);
 }
 
-TEST(BuiltInDefaults, SecretTextBecomesData) {
+TEST(BuiltInDefaultsTest, SecretTextBecomesData) {
   const auto secret = defaulted<corev1::Secret>("{data: {a: YQ==}, stringData: {a: new, b: text}}");
   EXPECT_EQ(secret.type, "Opaque");
   EXPECT_EQ(secret.data["a"], "new");
@@ -209,13 +209,13 @@ TEST(BuiltInDefaults, SecretTextBecomesData) {
   EXPECT_TRUE(secret.stringData.empty());
 }
 
-TEST(BuiltInDefaults, Namespace) {
+TEST(BuiltInDefaultsTest, Namespace) {
   const auto space = defaulted<corev1::Namespace>("metadata: {name: book}");
   EXPECT_EQ(space.metadata.labels["kubernetes.io/metadata.name"], "book");
   EXPECT_EQ(space.status->phase, "Active");
 }
 
-TEST(BuiltInDefaults, Autoscalers) {
+TEST(BuiltInDefaultsTest, Autoscalers) {
   const auto v1 = defaulted<autoscalingv1::HorizontalPodAutoscaler>("spec: {maxReplicas: 3}");
   EXPECT_EQ(v1.spec->minReplicas, 1);
   EXPECT_EQ(v1.spec->targetCPUUtilizationPercentage, 80);
@@ -228,7 +228,7 @@ TEST(BuiltInDefaults, Autoscalers) {
   EXPECT_EQ(v2.spec->behavior->scaleDown->selectPolicy, "Max");
 }
 
-TEST(BuiltInDefaults, SmallKinds) {
+TEST(BuiltInDefaultsTest, SmallKinds) {
   const auto policy = defaulted<networkingv1::NetworkPolicy>("spec: {egress: [{ports: [{}]}]}");
   EXPECT_EQ(policy.spec->policyTypes, (List<String>{"Ingress", "Egress"}));
   EXPECT_EQ(policy.spec->egress[0].ports[0].protocol, "TCP");
@@ -254,7 +254,7 @@ TEST(BuiltInDefaults, SmallKinds) {
   EXPECT_EQ(service.spec->service->port, 443);
 }
 
-TEST(BuiltInDefaults, LimitsOfContainers) {
+TEST(BuiltInDefaultsTest, LimitsOfContainers) {
   const auto range = defaulted<corev1::LimitRange>(R"(
     spec: {limits: [{type: Container, max: {cpu: 2}, min: {cpu: 1, memory: 1Mi}},
                     {type: Pod, max: {cpu: 2}}]}
@@ -266,7 +266,7 @@ TEST(BuiltInDefaults, LimitsOfContainers) {
   EXPECT_TRUE(range.spec->limits[1].default_.empty());
 }
 
-TEST(BuiltInDefaults, Webhooks) {
+TEST(BuiltInDefaultsTest, Webhooks) {
   const auto hooks = defaulted<admissionregistrationv1::MutatingWebhookConfiguration>(
       "webhooks: [{name: a, clientConfig: {service: {name: s}}, rules: [{operations: ['*']}]}]");
   const auto& webhook = hooks.webhooks[0];
@@ -280,7 +280,7 @@ TEST(BuiltInDefaults, Webhooks) {
   EXPECT_FALSE(webhook.sideEffects.has_value()) << "is to be said";
 }
 
-TEST(BuiltInDefaults, FlowControl) {
+TEST(BuiltInDefaultsTest, FlowControl) {
   const auto level = defaulted<flowcontrolv1::PriorityLevelConfiguration>(
       "spec: {type: Limited, limited: {limitResponse: {type: Queue, queuing: {}}}}");
   EXPECT_EQ(level.spec->limited->nominalConcurrencyShares, 30);
@@ -288,7 +288,7 @@ TEST(BuiltInDefaults, FlowControl) {
   EXPECT_EQ(defaulted<flowcontrolv1::FlowSchema>("spec: {}").spec.read().matchingPrecedence, 1000);
 }
 
-TEST(BuiltInDefaults, AreSetOnceForAll) {
+TEST(BuiltInDefaultsTest, AreSetOnceForAll) {
   for (const TypeInfo* type : builtInKinds()) {
     AnyObject object(*type);
     rulesOf(object)->setDefaults(object);

@@ -31,7 +31,7 @@ std::string qosOf(std::string_view resources) {
       .qosClass.str();
 }
 
-TEST(BuiltInPrepare, PodStartsPending) {
+TEST(BuiltInPrepareTest, PodStartsPending) {
   const auto pod =
       created<corev1::Pod>("{spec: {containers: [{name: a}]}, status: {phase: Running}}");
   EXPECT_EQ(pod.status->phase, "Pending");
@@ -40,7 +40,7 @@ TEST(BuiltInPrepare, PodStartsPending) {
   EXPECT_EQ(gated.status->conditions[0].reason, "SchedulingGated");
 }
 
-TEST(BuiltInPrepare, QosClass) {
+TEST(BuiltInPrepareTest, QosClass) {
   EXPECT_EQ(qosOf("{name: a}"), "BestEffort");
   EXPECT_EQ(qosOf("{name: a, resources: {limits: {example.com/gpu: 1}}}"), "BestEffort");
   EXPECT_EQ(qosOf("{name: a, resources: {requests: {cpu: 1}}}"), "Burstable");
@@ -51,7 +51,7 @@ TEST(BuiltInPrepare, QosClass) {
             "Burstable");
 }
 
-TEST(BuiltInPrepare, JobSelectsItsPodsByUid) {
+TEST(BuiltInPrepareTest, JobSelectsItsPodsByUid) {
   const auto job = created<batchv1::Job>(
       "{metadata: {name: j, uid: u}, spec: {template: {metadata: {labels: {job-name: mine}}}}}");
   const auto& labels = job.spec->template_->metadata.labels;
@@ -64,7 +64,7 @@ TEST(BuiltInPrepare, JobSelectsItsPodsByUid) {
   EXPECT_FALSE(manual.spec->selector);
 }
 
-TEST(BuiltInPrepare, NamespaceHasItsFinalizer) {
+TEST(BuiltInPrepareTest, NamespaceHasItsFinalizer) {
   const auto space =
       created<corev1::Namespace>("{metadata: {name: ns}, spec: {finalizers: [a/b]}}");
   EXPECT_EQ(space.spec->finalizers, (List<String>{"a/b", "kubernetes"}));
@@ -76,7 +76,7 @@ TEST(BuiltInPrepare, NamespaceHasItsFinalizer) {
   EXPECT_EQ(next.metadata.labels["kubernetes.io/metadata.name"], "ns");
 }
 
-TEST(BuiltInPrepare, DaemonSetCountsItsTemplates) {
+TEST(BuiltInPrepareTest, DaemonSetCountsItsTemplates) {
   constexpr std::string_view kKey = "deprecated.daemonset.template.generation";
   const auto set = created<appsv1::DaemonSet>("spec: {template: {spec: {}}}");
   EXPECT_EQ(set.metadata.annotations[kKey], "1");
@@ -88,7 +88,7 @@ TEST(BuiltInPrepare, DaemonSetCountsItsTemplates) {
   EXPECT_EQ(updated(next, set).metadata.annotations[kKey], "2");
 }
 
-TEST(BuiltInPrepare, CertificateRequestStaysAsItWas) {
+TEST(BuiltInPrepareTest, CertificateRequestStaysAsItWas) {
   const auto request = created<certificatesv1::CertificateSigningRequest>(
       "spec: {signerName: a/b, username: me, groups: [admins]}");
   EXPECT_EQ(request.spec->username, "");
@@ -98,14 +98,14 @@ TEST(BuiltInPrepare, CertificateRequestStaysAsItWas) {
   EXPECT_EQ(updated(next, request).spec.read().signerName, "a/b");
 }
 
-TEST(BuiltInPrepare, ClaimSaysItsSourceBothWays) {
+TEST(BuiltInPrepareTest, ClaimSaysItsSourceBothWays) {
   const auto claim = created<corev1::PersistentVolumeClaim>(
       "spec: {dataSource: {kind: PersistentVolumeClaim, name: c}}");
   EXPECT_EQ(claim.status->phase, "Pending");
   EXPECT_EQ(claim.spec->dataSourceRef->name, "c");
 }
 
-class BuiltInService : public ::testing::Test {
+class BuiltInServiceTest : public ::testing::Test {
  protected:
   corev1::Service allocated(std::string_view yaml) {
     return allocated(defaulted<corev1::Service>(yaml));
@@ -123,7 +123,7 @@ class BuiltInService : public ::testing::Test {
       .nodePort = [this] { return ports++; }};
 };
 
-TEST_F(BuiltInService, GetsAnAddress) {
+TEST_F(BuiltInServiceTest, GetsAnAddress) {
   const auto service = allocated("spec: {ports: [{port: 80}]}");
   EXPECT_EQ(service.spec->clusterIP, "10.0.0.1");
   EXPECT_EQ(service.spec->clusterIPs, (List<String>{"10.0.0.1"}));
@@ -132,7 +132,7 @@ TEST_F(BuiltInService, GetsAnAddress) {
   EXPECT_EQ(service.spec->ports[0].nodePort, 0);
 }
 
-TEST_F(BuiltInService, GetsWhatItsTypeNeeds) {
+TEST_F(BuiltInServiceTest, GetsWhatItsTypeNeeds) {
   EXPECT_EQ(allocated("spec: {type: ExternalName, externalName: a.b}").spec.read().clusterIP, "");
   const auto headless = allocated("spec: {clusterIP: None}");
   EXPECT_EQ(headless.spec->clusterIPs, (List<String>{"None"}));
@@ -150,7 +150,7 @@ TEST_F(BuiltInService, GetsWhatItsTypeNeeds) {
   EXPECT_EQ(six.spec->ipFamilies, (List<String>{"IPv6"}));
 }
 
-TEST_F(BuiltInService, KeepsWhatAnUpdateLeavesOut) {
+TEST_F(BuiltInServiceTest, KeepsWhatAnUpdateLeavesOut) {
   const auto old =
       allocated("spec: {type: NodePort, ports: [{name: a, port: 1}, {name: b, port: 2}]}");
   auto next = defaulted<corev1::Service>("spec: {type: NodePort, ports: [{name: b, port: 3}]}");
@@ -159,7 +159,7 @@ TEST_F(BuiltInService, KeepsWhatAnUpdateLeavesOut) {
   EXPECT_EQ(next.spec->ports[0].nodePort, 30001);
 }
 
-TEST_F(BuiltInService, ListFollowsTheOneAddress) {
+TEST_F(BuiltInServiceTest, ListFollowsTheOneAddress) {
   const auto old = allocated("spec: {ports: [{port: 1}]}");
   auto next = old;
   next.spec->clusterIP = "10.0.0.9";
@@ -168,7 +168,7 @@ TEST_F(BuiltInService, ListFollowsTheOneAddress) {
   EXPECT_EQ(odd.spec->clusterIP, "") << "which the checks will say";
 }
 
-TEST_F(BuiltInService, GivesUpWhatItsNewTypeHasNot) {
+TEST_F(BuiltInServiceTest, GivesUpWhatItsNewTypeHasNot) {
   const auto old = allocated("spec: {type: NodePort, ports: [{port: 1}]}");
   auto next = old;
   next.spec->type = "ClusterIP";
@@ -184,7 +184,7 @@ TEST_F(BuiltInService, GivesUpWhatItsNewTypeHasNot) {
   EXPECT_FALSE(next.spec->ipFamilyPolicy.has_value());
 }
 
-TEST(BuiltInFacts, Generations) {
+TEST(BuiltInFactsTest, Generations) {
   EXPECT_TRUE(rulesOf<appsv1::Deployment>()->tracksGeneration());
   EXPECT_TRUE(rulesOf<corev1::Pod>()->tracksGeneration());
   EXPECT_FALSE(rulesOf<corev1::ConfigMap>()->tracksGeneration());
@@ -210,7 +210,7 @@ TEST(BuiltInFacts, Generations) {
   EXPECT_FALSE(changes(corev1::ConfigMap{.data = {{"a", "b"}}}, corev1::ConfigMap{}));
 }
 
-TEST(BuiltInFacts, Names) {
+TEST(BuiltInFactsTest, Names) {
   const auto problem = [](const TypeInfo& type, std::string_view name) {
     return builtInRules(type)->nameRule()(name, false);
   };
@@ -224,7 +224,7 @@ TEST(BuiltInFacts, Names) {
   EXPECT_FALSE(problem(TypeOf<networkingv1::IPAddress>::info, "ten").empty());
 }
 
-TEST(BuiltInFacts, Updates) {
+TEST(BuiltInFactsTest, Updates) {
   EXPECT_TRUE(rulesOf<coordinationv1::Lease>()->allowsCreateOnUpdate());
   EXPECT_TRUE(rulesOf<corev1::Endpoints>()->allowsCreateOnUpdate());
   EXPECT_FALSE(rulesOf<corev1::Pod>()->allowsCreateOnUpdate());
@@ -236,7 +236,7 @@ TEST(BuiltInFacts, Updates) {
   EXPECT_FALSE(rulesOf<corev1::Pod>()->keepsStatusOnCreate());
 }
 
-TEST(BuiltInFields, OfAPod) {
+TEST(BuiltInFieldsTest, OfAPod) {
   const AnyObject pod(written<corev1::Pod>(R"(
     metadata: {name: p, namespace: ns}
     spec: {nodeName: node-1, hostNetwork: true}
@@ -251,7 +251,7 @@ TEST(BuiltInFields, OfAPod) {
   EXPECT_EQ(rulesOf(pod)->selectableField(pod, "spec.hostname"), std::nullopt);
 }
 
-TEST(BuiltInFields, OfOtherKinds) {
+TEST(BuiltInFieldsTest, OfOtherKinds) {
   const auto value = [](const auto& object, std::string_view field) {
     const AnyObject any(object);
     return rulesOf(any)->selectableField(any, field);
@@ -269,14 +269,14 @@ TEST(BuiltInFields, OfOtherKinds) {
   EXPECT_EQ(value(corev1::ConfigMap{}, "data"), std::nullopt);
 }
 
-TEST(BuiltInFields, WhatIsSaidOfOthers) {
+TEST(BuiltInFieldsTest, WhatIsSaidOfOthers) {
   EXPECT_EQ(rulesOf<corev1::Pod>()->unknownField("spec.x"), "field label not supported: spec.x");
   EXPECT_EQ(rulesOf<batchv1::Job>()->unknownField("x"), "field label \"x\" not supported for Job");
   EXPECT_EQ(rulesOf<corev1::ConfigMap>()->unknownField("x"),
             "\"x\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
 }
 
-TEST(BuiltInDeletion, OnlyPodsThatRunGetTime) {
+TEST(BuiltInDeletionTest, OnlyPodsThatRunGetTime) {
   corev1::Pod pod;
   const auto grace = [&](std::optional<std::int64_t> wanted) {
     return rulesOf<corev1::Pod>()->deletionGrace(AnyObject(pod), wanted);

@@ -22,7 +22,7 @@ std::string bundle(std::string_view name, std::string_view signer, std::string_v
   return toString(rulesOf<certificatesv1::ClusterTrustBundle>()->validate(AnyObject(made)));
 }
 
-TEST(BuiltInTrustBundles, TheNameBeginsWithTheSigner) {
+TEST(BuiltInTrustBundlesTest, TheNameBeginsWithTheSigner) {
   const std::string pem(TestCa().certPem());
   EXPECT_EQ(bundle("example.com:foo:v1", "example.com/foo", pem), "");
   EXPECT_EQ(bundle("plain", "", pem), "");
@@ -31,7 +31,7 @@ TEST(BuiltInTrustBundles, TheNameBeginsWithTheSigner) {
   EXPECT_THAT(bundle("a:b", "", pem), HasSubstr("must not have \":\" in its name"));
 }
 
-TEST(BuiltInTrustBundles, HoldAuthoritiesOnly) {
+TEST(BuiltInTrustBundlesTest, HoldAuthoritiesOnly) {
   const TestCa ca;
   const std::string& pem = ca.certPem();
   EXPECT_THAT(bundle("a", "", ""), HasSubstr("at least one trust anchor must be provided"));
@@ -45,7 +45,7 @@ TEST(BuiltInTrustBundles, HoldAuthoritiesOnly) {
               HasSubstr("entry 0 has bad block type"));
 }
 
-TEST(BuiltInPodCertificates, RequestsAreCheckedAndImmutable) {
+TEST(BuiltInPodCertificatesTest, RequestsAreCheckedAndImmutable) {
   const std::string problem = problems<certificatesv1::PodCertificateRequest>(
       "spec: {signerName: example.com/s, podName: p, podUID: u, serviceAccountName: s, "
       "serviceAccountUID: u, nodeName: n1, maxExpirationSeconds: 60}");
@@ -66,7 +66,7 @@ TEST(BuiltInPodCertificates, RequestsAreCheckedAndImmutable) {
 
 // --- Scheduling.
 
-TEST(BuiltInPodGroups, HaveOnePolicy) {
+TEST(BuiltInPodGroupsTest, HaveOnePolicy) {
   using schedulingv1beta1::PodGroup;
   EXPECT_EQ(problems<PodGroup>("spec: {schedulingPolicy: {basic: {}}}"), "");
   EXPECT_THAT(problems<PodGroup>("spec: {}"),
@@ -85,7 +85,7 @@ TEST(BuiltInPodGroups, HaveOnePolicy) {
                                HasSubstr("spec.resourceClaims[1]: Duplicate value")));
 }
 
-TEST(BuiltInPodGroups, OnlyTheSizeOfAGangChanges) {
+TEST(BuiltInPodGroupsTest, OnlyTheSizeOfAGangChanges) {
   using schedulingv1alpha3::PodGroup;
   const auto two = written<PodGroup>("spec: {schedulingPolicy: {gang: {minCount: 2}}}");
   const auto three = written<PodGroup>("spec: {schedulingPolicy: {gang: {minCount: 3}}}");
@@ -94,7 +94,7 @@ TEST(BuiltInPodGroups, OnlyTheSizeOfAGangChanges) {
   EXPECT_THAT(changeProblems(basic, two), HasSubstr("field is immutable"));
 }
 
-TEST(BuiltInWorkloads, AreTreesOfTemplates) {
+TEST(BuiltInWorkloadsTest, AreTreesOfTemplates) {
   using schedulingv1alpha3::Workload;
   const std::string leaf = "{name: NAME, schedulingPolicy: {basic: {}}}";
   const auto named = [&](std::string_view name) {
@@ -126,7 +126,7 @@ TEST(BuiltInWorkloads, AreTreesOfTemplates) {
               HasSubstr("all priority and priorityClassName values must be identical"));
 }
 
-TEST(BuiltInWorkloads, KeepTheirTemplates) {
+TEST(BuiltInWorkloadsTest, KeepTheirTemplates) {
   using schedulingv1beta1::Workload;
   const auto workload = [](std::string_view name, int size) {
     return written<Workload>("spec: {podGroupTemplates: [{name: " + std::string(name) +
@@ -140,7 +140,7 @@ TEST(BuiltInWorkloads, KeepTheirTemplates) {
 
 // --- Evictions.
 
-TEST(BuiltInEvictions, NameAPodAndARequester) {
+TEST(BuiltInEvictionsTest, NameAPodAndARequester) {
   using lifecyclev1alpha1::EvictionRequest;
   const std::string target =
       "target: {pod: {name: web, uid: 0123abcd-0000-4000-8000-0123456789ab}}, intent: Eviction";
@@ -157,7 +157,7 @@ TEST(BuiltInEvictions, NameAPodAndARequester) {
 
 // --- Taints and migrations.
 
-TEST(BuiltInTaints, SayWhenTheirEffectWasSet) {
+TEST(BuiltInTaintsTest, SayWhenTheirEffectWasSet) {
   using resourcev1::DeviceTaintRule;
   const auto rule = defaulted<DeviceTaintRule>("spec: {taint: {key: a.com/k, effect: NoSchedule}}");
   EXPECT_TRUE(rule.spec->taint->timeAdded);
@@ -177,7 +177,7 @@ TEST(BuiltInTaints, SayWhenTheirEffectWasSet) {
   EXPECT_NE(changed.as<DeviceTaintRule>()->spec->taint->timeAdded, old.spec->taint->timeAdded);
 }
 
-TEST(BuiltInMigrations, NameAResource) {
+TEST(BuiltInMigrationsTest, NameAResource) {
   using storagemigrationv1::StorageVersionMigration;
   EXPECT_EQ(
       problems<StorageVersionMigration>("spec: {resource: {group: apps, resource: deployments}}"),
@@ -192,7 +192,7 @@ TEST(BuiltInMigrations, NameAResource) {
 
 // --- New fields of pods.
 
-TEST(BuiltInPodValidationOf1_37, NewFieldsAreChecked) {
+TEST(BuiltInPodValidationOf1_37Test, NewFieldsAreChecked) {
   const std::string problem = problems<corev1::Pod>(R"(
 metadata: {name: p, namespace: ns}
 spec:
@@ -218,7 +218,7 @@ spec:
   }
 }
 
-TEST(BuiltInDefaults, ADriverDoesNotPreventScheduling) {
+TEST(BuiltInDefaultsTest, ADriverDoesNotPreventScheduling) {
   const auto driver = defaulted<storagev1::CSIDriver>("{}");
   EXPECT_EQ(driver.spec->preventPodSchedulingIfMissing, false);
 }

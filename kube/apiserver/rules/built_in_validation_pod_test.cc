@@ -22,7 +22,7 @@ std::string inContainer(std::string_view fields) {
   return inPod("{containers: [{name: a, image: x, " + std::string(fields) + "}]}");
 }
 
-TEST(BuiltInPodValidation, GoodPod) {
+TEST(BuiltInPodValidationTest, GoodPod) {
   EXPECT_EQ(inPod(R"({
       volumes: [{name: v}, {name: c, configMap: {name: m, items: [{key: k, path: p/q}]}}],
       initContainers: [{name: i, image: x}, {name: side, image: x, restartPolicy: Always,
@@ -39,7 +39,7 @@ TEST(BuiltInPodValidation, GoodPod) {
             "");
 }
 
-TEST(BuiltInPodValidation, ContainersAreRequired) {
+TEST(BuiltInPodValidationTest, ContainersAreRequired) {
   EXPECT_EQ(inPod("{}"), "spec.containers: Required value");
   EXPECT_EQ(inPod("{containers: [{}]}"),
             "[spec.containers[0].name: Required value, spec.containers[0].image: Required value]");
@@ -53,7 +53,7 @@ TEST(BuiltInPodValidation, ContainersAreRequired) {
             "whitespace");
 }
 
-TEST(BuiltInPodValidation, Ports) {
+TEST(BuiltInPodValidationTest, Ports) {
   EXPECT_EQ(inContainer("ports: [{}]"),
             "spec.containers[0].ports[0].containerPort: Required value");
   EXPECT_EQ(inContainer("ports: [{containerPort: 70000, protocol: X}]"),
@@ -67,7 +67,7 @@ TEST(BuiltInPodValidation, Ports) {
       "spec.containers[0].ports[1].hostPort: Duplicate value: \"TCP//9\"");
 }
 
-TEST(BuiltInPodValidation, HostNetworkPorts) {
+TEST(BuiltInPodValidationTest, HostNetworkPorts) {
   EXPECT_EQ(
       inPod("{hostNetwork: true, containers: [{name: a, image: x, ports: [{containerPort: 80, "
             "hostPort: 81}]}]}"),
@@ -75,7 +75,7 @@ TEST(BuiltInPodValidation, HostNetworkPorts) {
       "when `hostNetwork` is true");
 }
 
-TEST(BuiltInPodValidation, Environment) {
+TEST(BuiltInPodValidationTest, Environment) {
   EXPECT_EQ(inContainer("env: [{}]"), "spec.containers[0].env[0].name: Required value");
   EXPECT_EQ(inContainer("env: [{name: a=b}]"),
             "spec.containers[0].env[0].name: Invalid value: \"a=b\": a valid environment variable "
@@ -92,7 +92,7 @@ TEST(BuiltInPodValidation, Environment) {
                          "value: \"metadata.labels\": supported values: \"metadata.name\", "));
 }
 
-TEST(BuiltInPodValidation, Mounts) {
+TEST(BuiltInPodValidationTest, Mounts) {
   EXPECT_EQ(inContainer("volumeMounts: [{name: v, mountPath: /v}]"),
             "spec.containers[0].volumeMounts[0].name: Not found: \"v\"");
   EXPECT_EQ(
@@ -107,7 +107,7 @@ TEST(BuiltInPodValidation, Mounts) {
       "source type of PersistentVolumeClaim or Ephemeral for block mode");
 }
 
-TEST(BuiltInPodValidation, Volumes) {
+TEST(BuiltInPodValidationTest, Volumes) {
   const auto inVolumes = [](std::string_view volumes) {
     return inPod("{containers: [{name: a, image: x}], volumes: [" + std::string(volumes) + "]}");
   };
@@ -129,7 +129,7 @@ TEST(BuiltInPodValidation, Volumes) {
             "spec.volumes[0].persistentVolumeClaim.claimName: Required value");
 }
 
-TEST(BuiltInPodValidation, ProbesAndHandlers) {
+TEST(BuiltInPodValidationTest, ProbesAndHandlers) {
   EXPECT_EQ(inContainer("livenessProbe: {}"),
             "spec.containers[0].livenessProbe: Required value: must specify a handler type");
   EXPECT_EQ(
@@ -150,7 +150,7 @@ TEST(BuiltInPodValidation, ProbesAndHandlers) {
             "without restartPolicy=Always");
 }
 
-TEST(BuiltInPodValidation, Resources) {
+TEST(BuiltInPodValidationTest, Resources) {
   EXPECT_EQ(
       inContainer("resources: {limits: {cpu: -1}, requests: {cpu: 0}}"),
       "[spec.containers[0].resources.limits[cpu]: Invalid value: \"-1\": must be greater than "
@@ -171,7 +171,7 @@ TEST(BuiltInPodValidation, Resources) {
             "standard resource for containers");
 }
 
-TEST(BuiltInPodValidation, EnumsAndRanges) {
+TEST(BuiltInPodValidationTest, EnumsAndRanges) {
   EXPECT_EQ(inPod("{restartPolicy: Sometimes, containers: [{name: a, image: x}]}"),
             "spec.restartPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", "
             "\"OnFailure\", \"Never\"");
@@ -188,7 +188,7 @@ TEST(BuiltInPodValidation, EnumsAndRanges) {
             "\"Equal\", \"Exists\"");
 }
 
-TEST(BuiltInPodValidation, SpreadConstraints) {
+TEST(BuiltInPodValidationTest, SpreadConstraints) {
   EXPECT_EQ(
       inPod("{containers: [{name: a, image: x}], topologySpreadConstraints: [{topologyKey: z, "
             "maxSkew: 0, whenUnsatisfiable: DoNotSchedule}, {topologyKey: z, maxSkew: 1, "
@@ -198,14 +198,14 @@ TEST(BuiltInPodValidation, SpreadConstraints) {
       "value: \"{z, DoNotSchedule}\"]");
 }
 
-TEST(BuiltInPodValidation, OnlyOnCreate) {
+TEST(BuiltInPodValidationTest, OnlyOnCreate) {
   EXPECT_EQ(inPod("{nodeName: n1, schedulingGates: [{name: g}], containers: [{name: a, image: x}], "
                   "ephemeralContainers: [{name: e, image: x, targetContainerName: a}]}"),
             "[spec.ephemeralContainers: Forbidden: cannot be set on create, spec.nodeName: "
             "Forbidden: cannot be set until all schedulingGates have been cleared]");
 }
 
-class BuiltInPodUpdate : public ::testing::Test {
+class BuiltInPodUpdateTest : public ::testing::Test {
  protected:
   corev1::Pod old = defaulted<corev1::Pod>(R"(
     spec:
@@ -217,7 +217,7 @@ class BuiltInPodUpdate : public ::testing::Test {
   std::string problems() const { return changeProblems(next, old); }
 };
 
-TEST_F(BuiltInPodUpdate, SomeFieldsMayChange) {
+TEST_F(BuiltInPodUpdateTest, SomeFieldsMayChange) {
   EXPECT_EQ(problems(), "");
   next.metadata.labels["a"] = "b";
   next.spec->containers[0].image = "y";
@@ -226,7 +226,7 @@ TEST_F(BuiltInPodUpdate, SomeFieldsMayChange) {
   EXPECT_EQ(problems(), "");
 }
 
-TEST_F(BuiltInPodUpdate, OthersMayNot) {
+TEST_F(BuiltInPodUpdateTest, OthersMayNot) {
   next.spec->nodeName = "n2";
   EXPECT_EQ(
       problems(),
@@ -237,20 +237,20 @@ TEST_F(BuiltInPodUpdate, OthersMayNot) {
       "previously negative)\n- nodeName: \"n1\"\n+ nodeName: \"n2\"");
 }
 
-TEST_F(BuiltInPodUpdate, ContainersStay) {
+TEST_F(BuiltInPodUpdateTest, ContainersStay) {
   next.spec->containers.push_back(next.spec->containers[0]);
   next.spec->containers[1].name = "b";
   EXPECT_EQ(problems(), "spec.containers: Forbidden: pod updates may not add or remove containers");
 }
 
-TEST_F(BuiltInPodUpdate, TolerationsStay) {
+TEST_F(BuiltInPodUpdateTest, TolerationsStay) {
   next.spec->tolerations.clear();
   EXPECT_EQ(problems(),
             "spec.tolerations: Forbidden: existing toleration can not be modified except its "
             "tolerationSeconds");
 }
 
-TEST_F(BuiltInPodUpdate, DeadlinesShrink) {
+TEST_F(BuiltInPodUpdateTest, DeadlinesShrink) {
   old.spec->activeDeadlineSeconds = 5;
   next.spec->activeDeadlineSeconds = 6;
   EXPECT_EQ(problems(),
@@ -260,7 +260,7 @@ TEST_F(BuiltInPodUpdate, DeadlinesShrink) {
   EXPECT_EQ(problems(), "");
 }
 
-TEST_F(BuiltInPodUpdate, GatesOnlyGo) {
+TEST_F(BuiltInPodUpdateTest, GatesOnlyGo) {
   next.spec->schedulingGates = {{.name = "g"}};
   EXPECT_EQ(problems(),
             "spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new "

@@ -19,7 +19,7 @@ std::string workload(std::string_view fields) {
   return "spec: {template: " + std::string(kPods) + ", " + std::string(fields) + "}";
 }
 
-TEST(BuiltInWorkloadValidation, SelectorMustMatch) {
+TEST(BuiltInWorkloadValidationTest, SelectorMustMatch) {
   EXPECT_EQ(problems<appsv1::Deployment>(workload("selector: {matchLabels: {a: b}}")), "");
   EXPECT_EQ(
       problems<appsv1::Deployment>(workload("selector: {matchLabels: {a: c}}")),
@@ -39,7 +39,7 @@ TEST(BuiltInWorkloadValidation, SelectorMustMatch) {
       "template `labels`");
 }
 
-TEST(BuiltInWorkloadValidation, TemplatesAreChecked) {
+TEST(BuiltInWorkloadValidationTest, TemplatesAreChecked) {
   EXPECT_EQ(
       problems<appsv1::Deployment>(
           "spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: "
@@ -49,7 +49,7 @@ TEST(BuiltInWorkloadValidation, TemplatesAreChecked) {
       "\"Always\"]");
 }
 
-TEST(BuiltInWorkloadValidation, Strategies) {
+TEST(BuiltInWorkloadValidationTest, Strategies) {
   EXPECT_EQ(problems<appsv1::Deployment>(
                 workload("selector: {matchLabels: {a: b}}, strategy: {rollingUpdate: {maxSurge: 0, "
                          "maxUnavailable: 0%}}")),
@@ -65,7 +65,7 @@ TEST(BuiltInWorkloadValidation, Strategies) {
             "'OnDelete'");
 }
 
-TEST(BuiltInWorkloadValidation, ClaimsAreVolumes) {
+TEST(BuiltInWorkloadValidationTest, ClaimsAreVolumes) {
   EXPECT_EQ(problems<appsv1::StatefulSet>(R"(
     spec:
       selector: {matchLabels: {a: b}}
@@ -78,7 +78,7 @@ TEST(BuiltInWorkloadValidation, ClaimsAreVolumes) {
             "");
 }
 
-TEST(BuiltInWorkloadValidation, SelectorsStay) {
+TEST(BuiltInWorkloadValidationTest, SelectorsStay) {
   const auto check = [](auto object) {
     auto next = object;
     next.spec->selector->matchLabels["c"] = "d";
@@ -112,14 +112,14 @@ batchv1::Job someJob(std::string_view fields = "") {
   return *object.as<batchv1::Job>();
 }
 
-TEST(BuiltInJobValidation, SelectorIsGenerated) {
+TEST(BuiltInJobValidationTest, SelectorIsGenerated) {
   EXPECT_EQ(toString(rulesOf<batchv1::Job>()->validate(AnyObject(someJob()))), "");
   EXPECT_THAT(toString(rulesOf<batchv1::Job>()->validate(
                   AnyObject(someJob(", selector: {matchLabels: {a: b}}")))),
               HasSubstr("`selector` not auto-generated"));
 }
 
-TEST(BuiltInJobValidation, PodsEnd) {
+TEST(BuiltInJobValidationTest, PodsEnd) {
   EXPECT_EQ(problems<batchv1::Job>(
                 "spec: {manualSelector: true, selector: {matchLabels: {a: b}}, template: " +
                 std::string(kPods) + "}"),
@@ -127,7 +127,7 @@ TEST(BuiltInJobValidation, PodsEnd) {
             "\"Never\"");
 }
 
-TEST(BuiltInJobValidation, TemplateStays) {
+TEST(BuiltInJobValidationTest, TemplateStays) {
   const batchv1::Job job = someJob();
   batchv1::Job next = job;
   next.spec->parallelism = 3;
@@ -145,7 +145,7 @@ TEST(BuiltInJobValidation, TemplateStays) {
   EXPECT_EQ(changeProblems(next, job), "spec.completions: Invalid value: 5: field is immutable");
 }
 
-TEST(BuiltInJobValidation, CronJobs) {
+TEST(BuiltInJobValidationTest, CronJobs) {
   const auto check = [](std::string_view fields) {
     return problems<batchv1::CronJob>(
         "spec: {jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: "
@@ -166,7 +166,7 @@ TEST(BuiltInJobValidation, CronJobs) {
       "\"Allow\", \"Forbid\", \"Replace\"]");
 }
 
-TEST(BuiltInServiceValidation, Ports) {
+TEST(BuiltInServiceValidationTest, Ports) {
   EXPECT_EQ(problems<corev1::Service>("spec: {ports: [{port: 80}]}"), "");
   EXPECT_EQ(problems<corev1::Service>("spec: {}"), "spec.ports: Required value");
   EXPECT_EQ(problems<corev1::Service>("spec: {ports: [{port: 80}, {name: a, port: 81}]}"),
@@ -178,7 +178,7 @@ TEST(BuiltInServiceValidation, Ports) {
             "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'");
 }
 
-TEST(BuiltInServiceValidation, TypesAndPolicies) {
+TEST(BuiltInServiceValidationTest, TypesAndPolicies) {
   EXPECT_EQ(problems<corev1::Service>("spec: {type: ExternalName}"),
             "spec.externalName: Required value");
   EXPECT_THAT(problems<corev1::Service>("spec: {type: Other, ports: [{port: 80}]}"),
@@ -192,7 +192,7 @@ TEST(BuiltInServiceValidation, TypesAndPolicies) {
             "(127.0.0.0/8, ::1/128)");
 }
 
-TEST(BuiltInServiceValidation, AddressesStay) {
+TEST(BuiltInServiceValidationTest, AddressesStay) {
   auto service = defaulted<corev1::Service>(
       "spec: {clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1], ports: [{port: 80}]}");
   auto next = service;
@@ -202,7 +202,7 @@ TEST(BuiltInServiceValidation, AddressesStay) {
             "spec.clusterIPs[0]: Invalid value: [\"10.0.0.2\"]: may not change once set");
 }
 
-TEST(BuiltInServiceValidation, Endpoints) {
+TEST(BuiltInServiceValidationTest, Endpoints) {
   EXPECT_EQ(problems<corev1::Endpoints>("subsets: [{}]"),
             "subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`");
   EXPECT_THAT(problems<corev1::Endpoints>("subsets: [{addresses: [{ip: 169.254.0.1}]}]"),
@@ -215,7 +215,7 @@ TEST(BuiltInServiceValidation, Endpoints) {
             "\"IPv6\", endpoints[0].addresses: Required value: must contain at least 1 address]");
 }
 
-TEST(BuiltInDataValidation, KeysAndSize) {
+TEST(BuiltInDataValidationTest, KeysAndSize) {
   EXPECT_EQ(problems<corev1::ConfigMap>("{data: {k: v}, binaryData: {k: YQ==}}"),
             "data[k]: Invalid value: \"k\": duplicate of key present in binaryData");
   EXPECT_THAT(problems<corev1::ConfigMap>("data: {'a b': v}"),
@@ -228,7 +228,7 @@ TEST(BuiltInDataValidation, KeysAndSize) {
             "data: Too long: may not be more than 1048576 bytes");
 }
 
-TEST(BuiltInDataValidation, SecretTypes) {
+TEST(BuiltInDataValidationTest, SecretTypes) {
   EXPECT_EQ(problems<corev1::Secret>("{type: kubernetes.io/tls, data: {tls.crt: YQ==}}"),
             "data[tls.key]: Required value");
   EXPECT_EQ(problems<corev1::Secret>("type: kubernetes.io/service-account-token"),
@@ -238,7 +238,7 @@ TEST(BuiltInDataValidation, SecretTypes) {
               HasSubstr("data[.dockerconfigjson]: Invalid value: \"<secret contents redacted>\""));
 }
 
-TEST(BuiltInDataValidation, ImmutableStays) {
+TEST(BuiltInDataValidationTest, ImmutableStays) {
   auto map = defaulted<corev1::ConfigMap>("{immutable: true, data: {a: b}}");
   auto next = map;
   next.metadata.labels["a"] = "b";
@@ -254,7 +254,7 @@ TEST(BuiltInDataValidation, ImmutableStays) {
   EXPECT_EQ(changeProblems(other, secret), "type: Invalid value: \"x\": field is immutable");
 }
 
-TEST(BuiltInCoreValidation, NodesAndNamespaces) {
+TEST(BuiltInCoreValidationTest, NodesAndNamespaces) {
   EXPECT_EQ(
       problems<corev1::Namespace>("spec: {finalizers: [foo]}"),
       "spec.finalizers: Invalid value: \"foo\": name is neither a standard finalizer name nor "
@@ -271,7 +271,7 @@ TEST(BuiltInCoreValidation, NodesAndNamespaces) {
       "valid");
 }
 
-TEST(BuiltInCoreValidation, LimitsAndQuotas) {
+TEST(BuiltInCoreValidationTest, LimitsAndQuotas) {
   EXPECT_EQ(
       problems<corev1::LimitRange>("spec: {limits: [{type: Pod, max: {cpu: 1}, min: {cpu: 2}}]}"),
       "spec.limits[0].min[cpu]: Invalid value: \"2\": min value 2 is greater than max value 1");
@@ -280,14 +280,14 @@ TEST(BuiltInCoreValidation, LimitsAndQuotas) {
             "value: [\"Odd\"]: unsupported scope]");
 }
 
-TEST(BuiltInCoreValidation, Events) {
+TEST(BuiltInCoreValidationTest, Events) {
   EXPECT_EQ(problems<corev1::Event>("{metadata: {namespace: a}, involvedObject: {namespace: b}}"),
             "involvedObject.namespace: Invalid value: \"b\": does not match event.namespace");
   EXPECT_THAT(problems<eventsv1::Event>("{metadata: {namespace: a}, regarding: {namespace: a}}"),
               HasSubstr("eventTime: Required value"));
 }
 
-TEST(BuiltInStorageValidation, Claims) {
+TEST(BuiltInStorageValidationTest, Claims) {
   EXPECT_EQ(problems<corev1::PersistentVolumeClaim>("spec: {}"),
             "[spec.accessModes: Required value: at least 1 access mode is required, "
             "spec.resources[storage]: Required value]");
@@ -305,7 +305,7 @@ TEST(BuiltInStorageValidation, Claims) {
   EXPECT_EQ(changeProblems(next, claim), "") << "a bound claim may grow";
 }
 
-TEST(BuiltInStorageValidation, VolumesAndClasses) {
+TEST(BuiltInStorageValidationTest, VolumesAndClasses) {
   EXPECT_THAT(problems<corev1::PersistentVolume>("spec: {}"),
               HasSubstr("spec: Required value: must specify a volume type"));
   auto volume = defaulted<corev1::PersistentVolume>(
@@ -327,7 +327,7 @@ TEST(BuiltInStorageValidation, VolumesAndClasses) {
             "\"x\": field is immutable]");
 }
 
-TEST(BuiltInNetworkValidation, Ingresses) {
+TEST(BuiltInNetworkValidationTest, Ingresses) {
   EXPECT_EQ(
       problems<networkingv1::Ingress>(
           "spec: {rules: [{host: '*.a.b', http: {paths: [{path: /, pathType: Prefix, backend: "
@@ -344,14 +344,14 @@ TEST(BuiltInNetworkValidation, Ingresses) {
       "spec.rules[0].http.paths[1].pathType: Required value: pathType must be specified]");
 }
 
-TEST(BuiltInNetworkValidation, Policies) {
+TEST(BuiltInNetworkValidationTest, Policies) {
   EXPECT_EQ(
       problems<networkingv1::NetworkPolicy>("spec: {ingress: [{from: [{}], ports: [{port: 0}]}]}"),
       "[spec.ingress[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, "
       "inclusive, spec.ingress[0].from[0]: Required value: must specify a peer]");
 }
 
-TEST(BuiltInAccessValidation, Roles) {
+TEST(BuiltInAccessValidationTest, Roles) {
   EXPECT_EQ(
       problems<rbacv1::Role>("rules: [{}]"),
       "[rules[0].verbs: Required value: verbs must contain at least one value, "
@@ -366,7 +366,7 @@ TEST(BuiltInAccessValidation, Roles) {
             "\"Name\":\"b\"}: cannot change roleRef");
 }
 
-TEST(BuiltInAccessValidation, PrioritiesAndLeases) {
+TEST(BuiltInAccessValidationTest, PrioritiesAndLeases) {
   EXPECT_EQ(problems<schedulingv1::PriorityClass>("{metadata: {name: a}, value: 1000000001}"),
             "value: Forbidden: maximum allowed value of a user defined priority is 1000000000");
   EXPECT_EQ(changeProblems(schedulingv1::PriorityClass{.value = 2}, schedulingv1::PriorityClass{}),
@@ -377,7 +377,7 @@ TEST(BuiltInAccessValidation, PrioritiesAndLeases) {
       "spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0]");
 }
 
-TEST(BuiltInAccessValidation, CertificateRequests) {
+TEST(BuiltInAccessValidationTest, CertificateRequests) {
   EXPECT_THAT(
       problems<certificatesv1::CertificateSigningRequest>(
           "spec: {signerName: foo, expirationSeconds: 5}"),
@@ -386,7 +386,7 @@ TEST(BuiltInAccessValidation, CertificateRequests) {
                 "'example.com/signer-name', spec.expirationSeconds: Invalid value: 5: "));
 }
 
-TEST(BuiltInExtensionValidation, Webhooks) {
+TEST(BuiltInExtensionValidationTest, Webhooks) {
   EXPECT_EQ(problems<admissionregistrationv1::ValidatingWebhookConfiguration>(
                 "webhooks: [{name: a.b.c, sideEffects: None, admissionReviewVersions: [v1], "
                 "clientConfig: {url: 'https://x'}, rules: [{operations: [CREATE], apiGroups: [''], "
@@ -402,7 +402,7 @@ TEST(BuiltInExtensionValidation, Webhooks) {
       "v1beta1]");
 }
 
-TEST(BuiltInExtensionValidation, ApiServices) {
+TEST(BuiltInExtensionValidationTest, ApiServices) {
   EXPECT_EQ(problems<apiregistrationv1::APIService>(
                 "{metadata: {name: v1.x}, spec: {group: a.b, version: v1, groupPriorityMinimum: 1, "
                 "versionPriority: 1}}"),
@@ -410,7 +410,7 @@ TEST(BuiltInExtensionValidation, ApiServices) {
             "\"v1.a.b\"");
 }
 
-TEST(BuiltInScalingValidation, Replicas) {
+TEST(BuiltInScalingValidationTest, Replicas) {
   EXPECT_EQ(problems<autoscalingv1::HorizontalPodAutoscaler>(
                 "spec: {minReplicas: 5, maxReplicas: 3, scaleTargetRef: {kind: a, name: b}}"),
             "spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`");
@@ -428,7 +428,7 @@ TEST(BuiltInScalingValidation, Replicas) {
       "source");
 }
 
-TEST(BuiltInScalingValidation, DisruptionBudgets) {
+TEST(BuiltInScalingValidationTest, DisruptionBudgets) {
   EXPECT_EQ(
       problems<policyv1::PodDisruptionBudget>("spec: {minAvailable: 1, maxUnavailable: 101%}"),
       "[spec: Invalid value: {\"maxUnavailable\":\"101%\",\"minAvailable\":1}: minAvailable and "
@@ -437,7 +437,7 @@ TEST(BuiltInScalingValidation, DisruptionBudgets) {
 }
 
 // Checks must not crash, whatever fields are missing.
-TEST(BuiltInValidation, EmptyObjectsCanBeChecked) {
+TEST(BuiltInValidationTest, EmptyObjectsCanBeChecked) {
   for (const TypeInfo* type : builtInKinds()) {
     AnyObject empty(*type);
     rulesOf(empty)->validate(empty);
@@ -449,7 +449,7 @@ TEST(BuiltInValidation, EmptyObjectsCanBeChecked) {
   }
 }
 
-TEST(BuiltInValidation, KindsOfNoRulesAreFine) {
+TEST(BuiltInValidationTest, KindsOfNoRulesAreFine) {
   EXPECT_TRUE(rulesOf<corev1::Binding>()->validate(AnyObject(corev1::Binding{})).empty());
   EXPECT_TRUE(rulesOf<corev1::Pod>()
                   ->validateUpdate(AnyObject(corev1::Pod{}), AnyObject(corev1::Service{}))

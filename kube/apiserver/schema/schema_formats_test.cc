@@ -15,7 +15,7 @@ struct Case {
   std::vector<std::string> good, bad;
 };
 
-TEST(SchemaFormats, TakeWhatAnApiServerTakes) {
+TEST(SchemaFormatsTest, TakeWhatAnApiServerTakes) {
   const std::vector<Case> cases = {
       {"date", {"2020-02-29", "0000-01-01"}, {"2019-02-29", "2020-13-01", "2020-1-1", "x", ""}},
       {"date-time",
@@ -71,13 +71,13 @@ TEST(SchemaFormats, TakeWhatAnApiServerTakes) {
   }
 }
 
-TEST(SchemaFormats, OthersAreNotKnown) {
+TEST(SchemaFormatsTest, OthersAreNotKnown) {
   EXPECT_EQ(findStringFormat("colour"), nullptr);
   EXPECT_EQ(findStringFormat("int32"), nullptr);
   EXPECT_EQ(findStringFormat("date-time"), findStringFormat("datetime"));
 }
 
-TEST(SchemaFormats, LongTextsAreNoTrouble) {
+TEST(SchemaFormatsTest, LongTextsAreNoTrouble) {
   const std::string text(1'000'000, '1');
   for (const char* name : {"date-time", "byte", "duration", "email", "hostname", "uri", "isbn",
                            "creditcard", "cidr", "mac", "k8s-long-name"}) {

@@ -20,7 +20,7 @@ std::vector<std::string> errorsOfField(std::string_view schema, std::string_view
   return errorsOf(field(schema), "{f: " + std::string(value) + "}");
 }
 
-TEST(SchemaValidate, Types) {
+TEST(SchemaValidateTest, Types) {
   EXPECT_THAT(errorsOfField("{type: integer}", "x"),
               ElementsAre("f: Invalid value: \"string\": f in body must be of type integer: "
                           "\"string\""));
@@ -42,7 +42,7 @@ TEST(SchemaValidate, Types) {
             FieldError::Type::TypeInvalid);
 }
 
-TEST(SchemaValidate, IntOrString) {
+TEST(SchemaValidateTest, IntOrString) {
   constexpr std::string_view kEither = "{x-kubernetes-int-or-string: true}";
   EXPECT_THAT(errorsOfField(kEither, "80"), IsEmpty());
   EXPECT_THAT(errorsOfField(kEither, "http"), IsEmpty());
@@ -60,7 +60,7 @@ TEST(SchemaValidate, IntOrString) {
                           "\"array\""));
 }
 
-TEST(SchemaValidate, NumbersAndTheirLimits) {
+TEST(SchemaValidateTest, NumbersAndTheirLimits) {
   EXPECT_THAT(errorsOf("{type: object, properties: {spec: {type: object, properties: {replicas: "
                        "{type: integer, minimum: 1, maximum: 10}}}}}",
                        "{spec: {replicas: 11}}"),
@@ -85,7 +85,7 @@ TEST(SchemaValidate, NumbersAndTheirLimits) {
                           "0"));
 }
 
-TEST(SchemaValidate, FormatsOfNumbers) {
+TEST(SchemaValidateTest, FormatsOfNumbers) {
   EXPECT_THAT(errorsOfField("{type: integer, format: int32}", "2147483647"), IsEmpty());
   EXPECT_THAT(errorsOfField("{type: integer, format: int32}", "2147483648"),
               ElementsAre("<nil>: Invalid value: \"\": Checked value must be of type integer with "
@@ -99,7 +99,7 @@ TEST(SchemaValidate, FormatsOfNumbers) {
                           "integer with format int32 in f"));
 }
 
-TEST(SchemaValidate, Strings) {
+TEST(SchemaValidateTest, Strings) {
   EXPECT_THAT(errorsOfField("{type: string, maxLength: 2}", "äöü"),
               ElementsAre("f: Too long: may not be more than 2 bytes"));
   EXPECT_THAT(errorsOfField("{type: string, maxLength: 3}", "äöü"), IsEmpty());
@@ -114,7 +114,7 @@ TEST(SchemaValidate, Strings) {
   EXPECT_THAT(errorsOfField("{type: string, format: colour}", "red"), IsEmpty());
 }
 
-TEST(SchemaValidate, HostilePatternsTakeNoLonger) {
+TEST(SchemaValidateTest, HostilePatternsTakeNoLonger) {
   const StructuralSchema schema = compiled(field("{type: string, pattern: '^(a+)+$'}"));
   Value object = Value::Object{{"f", std::string(1'000'000, 'a') + "!"}};
   EXPECT_EQ(schema.validate(object).size(), 1U);
@@ -124,7 +124,7 @@ TEST(SchemaValidate, HostilePatternsTakeNoLonger) {
               1U);
 }
 
-TEST(SchemaValidate, Enums) {
+TEST(SchemaValidateTest, Enums) {
   EXPECT_THAT(errorsOfField("{type: string, enum: [B, A]}", "x"),
               ElementsAre("f: Unsupported value: \"x\": supported values: \"B\", \"A\""));
   EXPECT_THAT(errorsOfField("{type: string, enum: [B, A]}", "A"), IsEmpty());
@@ -139,7 +139,7 @@ TEST(SchemaValidate, Enums) {
               ElementsAre("f: Unsupported value: null: supported values: \"a\""));
 }
 
-TEST(SchemaValidate, HugeEnumsAreSearchedNotScanned) {
+TEST(SchemaValidateTest, HugeEnumsAreSearchedNotScanned) {
   apiextensionsv1::JSONSchemaProps item{.type = "string"};
   Value::Array values;
   constexpr int kValues = kube::detail::testAmount(100'000);
@@ -154,7 +154,7 @@ TEST(SchemaValidate, HugeEnumsAreSearchedNotScanned) {
   EXPECT_THAT(StructuralSchema(root).validate(Value::Object{{"f", values}}), IsEmpty());
 }
 
-TEST(SchemaValidate, RequiredFields) {
+TEST(SchemaValidateTest, RequiredFields) {
   EXPECT_THAT(
       errorsOf("{type: object, required: [spec], properties: {spec: {type: object}}}", "{}"),
       ElementsAre("spec: Required value"));
@@ -163,7 +163,7 @@ TEST(SchemaValidate, RequiredFields) {
               ElementsAre("spec.b: Required value", "spec.cidr: Required value"));
 }
 
-TEST(SchemaValidate, SizesOfListsAndObjects) {
+TEST(SchemaValidateTest, SizesOfListsAndObjects) {
   EXPECT_THAT(errorsOfField("{type: array, items: {type: integer}, maxItems: 2}", "[1, 2, 3]"),
               ElementsAre("f: Too many: 3: must have at most 2 items"));
   EXPECT_THAT(errorsOfField("{type: array, items: {type: integer}, minItems: 1}", "[]"),
@@ -180,7 +180,7 @@ TEST(SchemaValidate, SizesOfListsAndObjects) {
               ElementsAre("f: Invalid value: \"a\": f.a in body is a forbidden property"));
 }
 
-TEST(SchemaValidate, ElementsAndTheirPlaces) {
+TEST(SchemaValidateTest, ElementsAndTheirPlaces) {
   EXPECT_THAT(
       errorsOfField("{type: array, items: {type: object, properties: {p: {type: integer}}}}",
                     "[{p: 1}, {p: x}, y-]"),
@@ -190,7 +190,7 @@ TEST(SchemaValidate, ElementsAndTheirPlaces) {
                   "\"string\""));
 }
 
-TEST(SchemaValidate, Alternatives) {
+TEST(SchemaValidateTest, Alternatives) {
   constexpr std::string_view kSchema = R"({type: object,
       properties: {a: {type: string}, b: {type: string}},
       oneOf: [{required: [a]}, {required: [b]}]})";
@@ -213,7 +213,7 @@ TEST(SchemaValidate, Alternatives) {
   EXPECT_THAT(errorsOfField("{type: string, not: {enum: [x]}}", "z"), IsEmpty());
 }
 
-TEST(SchemaValidate, ManyAlternativesOfManyItemsEnd) {
+TEST(SchemaValidateTest, ManyAlternativesOfManyItemsEnd) {
   apiextensionsv1::JSONSchemaProps item{.type = "integer"};
   apiextensionsv1::JSONSchemaProps positive;
   positive.minimum = 0.0;
@@ -231,7 +231,7 @@ TEST(SchemaValidate, ManyAlternativesOfManyItemsEnd) {
 
 // --- Lists that are sets or maps.
 
-TEST(SchemaValidate, SetsHaveNothingTwice) {
+TEST(SchemaValidateTest, SetsHaveNothingTwice) {
   constexpr std::string_view kSet =
       "{type: array, items: {type: string}, x-kubernetes-list-type: set}";
   EXPECT_THAT(errorsOfField(kSet, "[a, b]"), IsEmpty());
@@ -239,7 +239,7 @@ TEST(SchemaValidate, SetsHaveNothingTwice) {
               ElementsAre("f[2]: Duplicate value: \"a\"", "f[4]: Duplicate value: \"b\""));
 }
 
-TEST(SchemaValidate, MapsHaveNoKeyTwice) {
+TEST(SchemaValidateTest, MapsHaveNoKeyTwice) {
   constexpr std::string_view kMap = R"({type: array, x-kubernetes-list-type: map,
       x-kubernetes-list-map-keys: [port, protocol],
       items: {type: object, required: [port],
@@ -256,7 +256,7 @@ TEST(SchemaValidate, MapsHaveNoKeyTwice) {
 
 // --- Embedded resources.
 
-TEST(SchemaValidate, EmbeddedResourcesAreResources) {
+TEST(SchemaValidateTest, EmbeddedResourcesAreResources) {
   constexpr std::string_view kSchema =
       "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: "
       "true}";
@@ -279,7 +279,7 @@ std::vector<std::string> updateErrors(std::string_view schema, std::string_view 
   return texts(compiled(schema).validate(parseYaml(to), &old));
 }
 
-TEST(SchemaRatcheting, WhatWasWrongAndIsUnchangedIsLetBe) {
+TEST(SchemaRatchetingTest, WhatWasWrongAndIsUnchangedIsLetBe) {
   constexpr std::string_view kSchema =
       "{type: object, properties: {a: {type: integer, maximum: 5}, b: {type: integer, maximum: 5}, "
       "l: {type: array, items: {type: integer, maximum: 5}}}}";
@@ -291,7 +291,7 @@ TEST(SchemaRatcheting, WhatWasWrongAndIsUnchangedIsLetBe) {
   EXPECT_THAT(updateErrors(kSchema, "{l: [9]}", "{l: [9, 1]}").size(), 1U);
 }
 
-TEST(SchemaRatcheting, ElementsOfMapsAreFoundByTheirKeys) {
+TEST(SchemaRatchetingTest, ElementsOfMapsAreFoundByTheirKeys) {
   constexpr std::string_view kSchema = R"({type: object, properties: {l: {type: array,
       x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k],
       items: {type: object, required: [k],
@@ -301,7 +301,7 @@ TEST(SchemaRatcheting, ElementsOfMapsAreFoundByTheirKeys) {
   EXPECT_THAT(updateErrors(kSchema, "{l: [{k: a, v: 9}]}", "{l: [{k: b, v: 9}]}").size(), 1U);
 }
 
-TEST(SchemaRatcheting, JunctorsAndNewFieldsAreNotSpared) {
+TEST(SchemaRatchetingTest, JunctorsAndNewFieldsAreNotSpared) {
   constexpr std::string_view kSchema =
       "{type: object, required: [r], properties: {r: {type: string}, a: {type: integer}}, "
       "anyOf: [{properties: {a: {maximum: 5}}}]}";
@@ -311,7 +311,7 @@ TEST(SchemaRatcheting, JunctorsAndNewFieldsAreNotSpared) {
   EXPECT_THAT(updateErrors(kSchema, "{a: 1}", "{a: 2}"), ElementsAre("r: Required value"));
 }
 
-TEST(SchemaRatcheting, DuplicatesThatWereThereMayStay) {
+TEST(SchemaRatchetingTest, DuplicatesThatWereThereMayStay) {
   constexpr std::string_view kSchema =
       "{type: object, properties: {l: {type: array, items: {type: string}, x-kubernetes-list-type: "
       "set}, a: {type: integer}}}";
@@ -319,7 +319,7 @@ TEST(SchemaRatcheting, DuplicatesThatWereThereMayStay) {
   EXPECT_THAT(updateErrors(kSchema, "{l: [x]}", "{l: [x, x]}").size(), 1U);
 }
 
-TEST(SchemaValidate, OfAStatusOnlyThatIsLookedAt) {
+TEST(SchemaValidateTest, OfAStatusOnlyThatIsLookedAt) {
   const StructuralSchema schema = compiled(
       "{type: object, required: [spec], properties: {spec: {type: object}, status: {type: "
       "object, properties: {replicas: {type: integer, maximum: 5}}}}}");

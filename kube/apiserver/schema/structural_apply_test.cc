@@ -54,7 +54,7 @@ std::string fields(std::string_view spec) {
   return fieldsOf(object(spec), &networkSchema().fields()).toJson();
 }
 
-TEST(StructuralApply, ListsAreMergedByTheirKeys) {
+TEST(StructuralApplyTest, ListsAreMergedByTheirKeys) {
   ApplyResult result = apply({}, "a", "{ports: [{port: 80, protocol: TCP, name: web}]}");
   result = apply(result.object, "b", "{ports: [{port: 443, protocol: TCP}]}");
   ASSERT_TRUE(result.conflicts.empty()) << result.conflictMessage();
@@ -65,7 +65,7 @@ TEST(StructuralApply, ListsAreMergedByTheirKeys) {
   EXPECT_EQ(toJson(result.object["spec"]["ports"]), R"([{"port":443,"protocol":"TCP"}])");
 }
 
-TEST(StructuralApply, AKeyThatIsMissingHasItsDefault) {
+TEST(StructuralApplyTest, AKeyThatIsMissingHasItsDefault) {
   ApplyResult result = apply({}, "a", "{ports: [{port: 80, protocol: TCP, name: web}]}");
   result = apply(result.object, "b", "{ports: [{port: 80, name: other}]}");
   EXPECT_THAT(result.conflictMessage(),
@@ -75,7 +75,7 @@ TEST(StructuralApply, AKeyThatIsMissingHasItsDefault) {
   EXPECT_EQ(result.object["spec"]["ports"].asArray().size(), 2U);
 }
 
-TEST(StructuralApply, SetsAreMergedAtomsAreReplaced) {
+TEST(StructuralApplyTest, SetsAreMergedAtomsAreReplaced) {
   ApplyResult result = apply({}, "a", "{tags: [x], order: [x], point: {x: 1}}");
   EXPECT_EQ(toJson(apply(result.object, "b", "{tags: [w]}").object["spec"]["tags"]),
             R"(["x","w"])");
@@ -85,7 +85,7 @@ TEST(StructuralApply, SetsAreMergedAtomsAreReplaced) {
               HasSubstr("conflict with \"a\": .spec.point"));
 }
 
-TEST(StructuralApply, FieldsAreWhatTheSchemaSays) {
+TEST(StructuralApplyTest, FieldsAreWhatTheSchemaSays) {
   EXPECT_EQ(fields("{labels: {a: b}, any: {x: {w: 1}, l: [1]}, point: {x: 1}}"),
             R"({"f:apiVersion":{},"f:kind":{},"f:metadata":{"f:name":{}},"f:spec":{)"
             R"("f:any":{"f:l":{},"f:x":{".":{},"f:w":{}}},"f:labels":{"f:a":{}},"f:point":{}}})");
@@ -94,14 +94,14 @@ TEST(StructuralApply, FieldsAreWhatTheSchemaSays) {
               HasSubstr(R"("f:finalizers":{"v:\"x.y/z\"":{}})"));
 }
 
-TEST(StructuralApply, WhatIsNotInTheSchemaIsRefused) {
+TEST(StructuralApplyTest, WhatIsNotInTheSchemaIsRefused) {
   EXPECT_THROW(apply({}, "a", "{colour: red}"), PatchError);
   EXPECT_THROW(apply({}, "a", "{labels: {a: 1}}"), PatchError);
   EXPECT_THROW(apply({}, "a", "{ports: [{name: x}, {name: w}]}"), PatchError);
   EXPECT_THROW(apply({}, "a", "{tags: [x, x]}"), PatchError);
 }
 
-TEST(StructuralApply, UpdatesTakeElementsTheyChange) {
+TEST(StructuralApplyTest, UpdatesTakeElementsTheyChange) {
   const Value live = apply({}, "a", "{ports: [{port: 80, protocol: TCP, name: web}]}").object;
   Value changed = live;
   changed["spec"]["ports"].array().push_back(parseYaml("{port: 81, protocol: TCP}"));

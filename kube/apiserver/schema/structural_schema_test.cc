@@ -18,7 +18,7 @@ using ::testing::Not;
 
 // --- Structural schemas.
 
-TEST(StructuralSchema, AcceptsWhatGeneratorsWrite) {
+TEST(StructuralSchemaTest, AcceptsWhatGeneratorsWrite) {
   EXPECT_THAT(problemsOf(R"(
 type: object
 description: a network
@@ -45,7 +45,7 @@ x-kubernetes-validations: [{rule: "self.spec.cidr != ''"}]
               IsEmpty());
 }
 
-TEST(StructuralSchema, NeedsATypeEverywhere) {
+TEST(StructuralSchemaTest, NeedsATypeEverywhere) {
   EXPECT_THAT(problemsOf("{}"),
               ElementsAre("schema.type: Required value: must not be empty at the root"));
   EXPECT_THAT(
@@ -64,7 +64,7 @@ TEST(StructuralSchema, NeedsATypeEverywhere) {
                   "\"array\", \"boolean\", \"integer\", \"number\", \"object\", \"string\""));
 }
 
-TEST(StructuralSchema, HasNoStructureInsideOfJunctors) {
+TEST(StructuralSchemaTest, HasNoStructureInsideOfJunctors) {
   EXPECT_THAT(
       problemsOf(R"(
 type: object
@@ -98,7 +98,7 @@ anyOf:
           "are mutual exclusive"));
 }
 
-TEST(StructuralSchema, LeavesMetadataAlone) {
+TEST(StructuralSchemaTest, LeavesMetadataAlone) {
   EXPECT_THAT(problemsOf("{type: object, properties: {metadata: {type: object, properties: "
                          "{name: {type: string, pattern: ^a}}}}}"),
               IsEmpty());
@@ -112,7 +112,7 @@ TEST(StructuralSchema, LeavesMetadataAlone) {
               ElementsAre("schema.additionalProperties: Forbidden: must not be used at the root"));
 }
 
-TEST(StructuralSchema, RefusesWhatKubernetesHasNot) {
+TEST(StructuralSchemaTest, RefusesWhatKubernetesHasNot) {
   EXPECT_THAT(
       problemsOf(R"({type: object, properties: {
       a: {type: string, $ref: "#/definitions/x"},
@@ -134,7 +134,7 @@ TEST(StructuralSchema, RefusesWhatKubernetesHasNot) {
       ElementsAre("schema: Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported"));
 }
 
-TEST(StructuralSchema, ChecksListAndMapTypes) {
+TEST(StructuralSchemaTest, ChecksListAndMapTypes) {
   EXPECT_THAT(
       problemsOf(R"({type: object, properties: {
       a: {type: array, items: {type: object}, x-kubernetes-list-type: set},
@@ -161,7 +161,7 @@ TEST(StructuralSchema, ChecksListAndMapTypes) {
           "values: \"atomic\", \"granular\""));
 }
 
-TEST(StructuralSchema, DefaultsMustBeValidAndKnown) {
+TEST(StructuralSchemaTest, DefaultsMustBeValidAndKnown) {
   EXPECT_THAT(
       problemsOf(R"({type: object, properties: {
       a: {type: integer, maximum: 5, default: 6},
@@ -175,7 +175,7 @@ TEST(StructuralSchema, DefaultsMustBeValidAndKnown) {
                   "metadata"));
 }
 
-TEST(StructuralSchema, ThrowsEverythingThatIsWrong) {
+TEST(StructuralSchemaTest, ThrowsEverythingThatIsWrong) {
   try {
     compiled("{type: object, properties: {x: {}, y: {}}}");
     FAIL();
@@ -195,7 +195,7 @@ std::vector<std::string> pruned(std::string_view schema, std::string_view object
   return lines;
 }
 
-TEST(StructuralSchemaPrune, RemovesWhatIsNotSpecified) {
+TEST(StructuralSchemaPruneTest, RemovesWhatIsNotSpecified) {
   EXPECT_THAT(pruned("{type: object, properties: {spec: {type: object, properties: {a: {type: "
                      "string}, l: {type: array, items: {type: object, properties: {x: {type: "
                      "integer}}}}}}}}",
@@ -207,7 +207,7 @@ TEST(StructuralSchemaPrune, RemovesWhatIsNotSpecified) {
                           "unknown field \"spec.l[1].z\""));
 }
 
-TEST(StructuralSchemaPrune, HonoursPreserveUnknownFields) {
+TEST(StructuralSchemaPruneTest, HonoursPreserveUnknownFields) {
   // Specified fields inside are pruned too.
   EXPECT_THAT(pruned("{type: object, properties: {spec: {type: object, "
                      "x-kubernetes-preserve-unknown-fields: true, properties: {known: {type: "
@@ -217,7 +217,7 @@ TEST(StructuralSchemaPrune, HonoursPreserveUnknownFields) {
                           "unknown field \"spec.known.b\"", "unknown field \"top\""));
 }
 
-TEST(StructuralSchemaPrune, KeepsMembersOfMaps) {
+TEST(StructuralSchemaPruneTest, KeepsMembersOfMaps) {
   EXPECT_THAT(pruned("{type: object, properties: {m: {type: object, additionalProperties: {type: "
                      "object, properties: {a: {type: string}}}}, o: {type: object, "
                      "additionalProperties: true}}}",
@@ -226,7 +226,7 @@ TEST(StructuralSchemaPrune, KeepsMembersOfMaps) {
                           "unknown field \"m.k1.b\"", "unknown field \"o.w.z\""));
 }
 
-TEST(StructuralSchemaPrune, KeepsTheMetadataOfEmbeddedResources) {
+TEST(StructuralSchemaPruneTest, KeepsTheMetadataOfEmbeddedResources) {
   EXPECT_THAT(
       pruned(
           "{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, "
@@ -240,7 +240,7 @@ TEST(StructuralSchemaPrune, KeepsTheMetadataOfEmbeddedResources) {
           "unknown field \"e.metadata.colour\""));
 }
 
-TEST(StructuralSchemaPrune, MakesMetadataWhatItIs) {
+TEST(StructuralSchemaPruneTest, MakesMetadataWhatItIs) {
   EXPECT_THAT(pruned("{type: object}",
                      "{metadata: {name: foo, colour: red, creationTimestamp: null, "
                      "ownerReferences: [{name: o, size: 1}]}}"),
@@ -255,7 +255,7 @@ TEST(StructuralSchemaPrune, MakesMetadataWhatItIs) {
   }
 }
 
-TEST(StructuralSchemaPrune, SharesWhatDoesNotChange) {
+TEST(StructuralSchemaPruneTest, SharesWhatDoesNotChange) {
   const Value object = parseYaml("{spec: {a: x}, status: {b: y}}");
   Value copy = object;
   compiled(
@@ -273,7 +273,7 @@ std::string defaulted(std::string_view schema, std::string_view object) {
   return toJson(value);
 }
 
-TEST(StructuralSchemaDefaults, FillWhatIsMissing) {
+TEST(StructuralSchemaDefaultsTest, FillWhatIsMissing) {
   constexpr std::string_view kSchema = R"(
 type: object
 properties:
@@ -292,7 +292,7 @@ properties:
             R"("ports":[{"protocol":"TCP"},{"protocol":"UDP"}],"replicas":0}})");
 }
 
-TEST(StructuralSchemaDefaults, TakeNullForMissingUnlessItIsAllowed) {
+TEST(StructuralSchemaDefaultsTest, TakeNullForMissingUnlessItIsAllowed) {
   constexpr std::string_view kSchema = R"(
 type: object
 properties:
@@ -311,7 +311,7 @@ properties:
             R"({"a":"x","b":null,"d":null,"e":["x","z"],"f":{},"g":{"k":"x"},"h":[null]})");
 }
 
-TEST(StructuralSchemaDefaults, ShareWhatDoesNotChange) {
+TEST(StructuralSchemaDefaultsTest, ShareWhatDoesNotChange) {
   const Value object = parseYaml("{a: 1, l: [{b: 2}]}");
   Value copy = object;
   compiled(
@@ -339,7 +339,7 @@ Value nestedArrays(int levels) {
   return value;
 }
 
-TEST(HostileSchema, DeepOnesAreRefused) {
+TEST(HostileSchemaTest, DeepOnesAreRefused) {
   EXPECT_THAT(StructuralSchema::check(nestedSchema(250), ErrorPath("s")), IsEmpty());
   EXPECT_THAT(texts(StructuralSchema::check(nestedSchema(251), ErrorPath("s"))),
               ElementsAre("s: Invalid value: \"\": must not be nested deeper than 250 levels"));
@@ -347,7 +347,7 @@ TEST(HostileSchema, DeepOnesAreRefused) {
               ElementsAre("s: Invalid value: \"\": must not be nested deeper than 250 levels"));
 }
 
-TEST(HostileSchema, SharedPartsDoNotMultiply) {
+TEST(HostileSchemaTest, SharedPartsDoNotMultiply) {
   apiextensionsv1::JSONSchemaProps schema{.type = "string"};
   for (int i = 0; i < 100; ++i) {  // 2^100 nodes if each were compiled by itself
     apiextensionsv1::JSONSchemaProps outer{.type = "object"};
@@ -359,7 +359,7 @@ TEST(HostileSchema, SharedPartsDoNotMultiply) {
               ElementsAre("s: Invalid value: \"\": must not have more than 200000 schemas"));
 }
 
-TEST(HostileSchema, DefaultsInDefaultsDoNotMultiply) {
+TEST(HostileSchemaTest, DefaultsInDefaultsDoNotMultiply) {
   std::string schema = "{type: integer}";
   for (int i = 0; i < 20; ++i) {
     schema =
@@ -371,13 +371,13 @@ TEST(HostileSchema, DefaultsInDefaultsDoNotMultiply) {
               ::testing::Contains(HasSubstr("is too large with the defaults inside it")));
 }
 
-TEST(HostileSchema, ManyErrorsAreNotAllTold) {
+TEST(HostileSchemaTest, ManyErrorsAreNotAllTold) {
   apiextensionsv1::JSONSchemaProps schema{.type = "object"};
   for (int i = 0; i < 5000; ++i) schema.properties.insert_or_assign(std::to_string(i), {});
   EXPECT_EQ(StructuralSchema::check(schema, ErrorPath("s")).size(), 1000U);
 }
 
-TEST(HostileObject, DeepOnesAreNotFollowed) {
+TEST(HostileObjectTest, DeepOnesAreNotFollowed) {
   constexpr int kDeep = 2000;  // twice the depth that decoders allow
   const StructuralSchema schema = compiled(
       "{type: object, properties: {any: {x-kubernetes-preserve-unknown-fields: true}, list: {type: "
@@ -396,7 +396,7 @@ TEST(HostileObject, DeepOnesAreNotFollowed) {
   EXPECT_THROW(schema.prune(object), DecodeError);
 }
 
-TEST(HostileObject, ManyUnknownFieldsAreNotAllTold) {
+TEST(HostileObjectTest, ManyUnknownFieldsAreNotAllTold) {
   Value object = Value::Object();
   const std::string long_(10'000, 'x');
   for (int i = 0; i < 5000; ++i) object.object().insert_or_assign(long_ + std::to_string(i), 1);

@@ -259,7 +259,7 @@ TEST_F(ApiServerAccessTest, AServiceAccountGetsATokenOfItsOwn) {
   EXPECT_EQ(refusalOf([&] { accounts.createToken("nobody", {}); }).code, 404);
 }
 
-TEST(ApiServerPlain, NeedsNoTls) {
+TEST(ApiServerPlainTest, NeedsNoTls) {
   const ApiServer server({.tls = false, .token = "chosen"});
   EXPECT_THAT(server.url(), ::testing::StartsWith("http://"));
   EXPECT_EQ(server.adminToken(), "chosen");
@@ -269,7 +269,7 @@ TEST(ApiServerPlain, NeedsNoTls) {
   EXPECT_EQ(me.status->userInfo->username, "system:unsecured");
 }
 
-TEST(ApiServerPlain, StaysAtHomeUnlessToldOtherwise) {
+TEST(ApiServerPlainTest, StaysAtHomeUnlessToldOtherwise) {
   for (const char* address : {"0.0.0.0", "::"}) {
     EXPECT_THROW(ApiServer({.address = address, .tls = false}), ConfigError) << address;
     const ApiServer open({.address = address, .tls = false, .allowAnonymousAdmin = true});
@@ -280,7 +280,7 @@ TEST(ApiServerPlain, StaysAtHomeUnlessToldOtherwise) {
 
 // --- The rules themselves.
 
-TEST(AccessRules, AnEmptyListOrAStarFitsEverything) {
+TEST(AccessRulesTest, AnEmptyListOrAStarFitsEverything) {
   const Access access({.allow = {{.users = {"ann"}},
                                  {.users = {"*"}, .verbs = {"get"}, .resources = {"*"}},
                                  {.groups = {"dev"}, .resources = {"pods/log"}}}});
@@ -297,7 +297,7 @@ TEST(AccessRules, AnEmptyListOrAStarFitsEverything) {
       << "rules about resources say nothing of other paths";
 }
 
-TEST(AccessRules, GroupsOfTheApiAndNamespacesNarrowThem) {
+TEST(AccessRulesTest, GroupsOfTheApiAndNamespacesNarrowThem) {
   const Access access({.allow = {{.apiGroups = {"apps"}, .namespaces = {"book"}}}});
   EXPECT_TRUE(access.allows({}, {.group = "apps", .resource = "x", .namespace_ = "book"}));
   EXPECT_FALSE(access.allows({}, {.group = "", .resource = "x", .namespace_ = "book"}));

@@ -256,7 +256,7 @@ std::string placed(std::string method, std::string target) {
   return text;
 }
 
-TEST(ApiRequests, ArePlaced) {
+TEST(ApiRequestsTest, ArePlaced) {
   EXPECT_EQ(placed("GET", "/api/v1/pods"), "list /v1/pods   ");
   EXPECT_EQ(placed("GET", "/api/v1/namespaces/book/pods?watch=true"), "watch /v1/pods book  ");
   EXPECT_EQ(placed("GET", "/api/v1/namespaces/book/pods?watch=0"), "list /v1/pods book  ");
@@ -278,7 +278,7 @@ TEST(ApiRequests, ArePlaced) {
   EXPECT_EQ(placed("GET", "/api/v1/namespaces/b%2Fk/pods"), "get /v1/k b pods ");
 }
 
-TEST(ApiRequests, ReadTheirParameters) {
+TEST(ApiRequestsTest, ReadTheirParameters) {
   const testing::ApiRequest request =
       parsed("GET", "/api/v1/pods?labelSelector=a+b%3Dc&limit=5&watch&labelSelector=second&x");
   const auto options = request.options<metav1::ListOptions>();
@@ -293,7 +293,7 @@ TEST(ApiRequests, ReadTheirParameters) {
       ElementsAre("All", "Some"));
 }
 
-TEST(ApiRequests, ChooseTheFormOfTheAnswer) {
+TEST(ApiRequestsTest, ChooseTheFormOfTheAnswer) {
   const auto form = [](std::string accept, testing::OfferedForms offered) {
     return parsed("GET", "/", {{"Accept", std::move(accept)}}).form(offered);
   };

@@ -259,7 +259,7 @@ TEST_F(ApiServerCrdTest, ABadDefinitionIsRefused) {
   EXPECT_THAT(status.message.str(), HasSubstr("must be spec.names.plural+\".\"+spec.group"));
 }
 
-TEST(ApiServerManifests, AreThereWhenTheServerStarts) {
+TEST(ApiServerManifestsTest, AreThereWhenTheServerStarts) {
   const std::string object =
       "\n---\napiVersion: sample.example.com/v1\nkind: Network\nmetadata: {name: one}\n"
       "spec: {cidr: 10.0.0.0/8}\n";

@@ -148,7 +148,7 @@ TEST_F(ApiServerFaultTest, Hangs) {
   EXPECT_EQ(list().status, 200);
 }
 
-TEST(ApiServerDelay, HoldsRequestsBack) {
+TEST(ApiServerDelayTest, HoldsRequestsBack) {
   FakeClock clock;
   testing::ApiServer server({.clock = &clock});
   server.inject({.resource = "configmaps", .delay = 5s});
@@ -172,7 +172,7 @@ TEST(ApiServerDelay, HoldsRequestsBack) {
   EXPECT_EQ(done, 2);
 }
 
-TEST(ApiServerDelay, DoesNotOutliveARestart) {
+TEST(ApiServerDelayTest, DoesNotOutliveARestart) {
   FakeClock clock;
   testing::ApiServer server({.clock = &clock});
   server.inject({.verb = "create", .delay = 1h});
@@ -187,7 +187,7 @@ TEST(ApiServerDelay, DoesNotOutliveARestart) {
   EXPECT_THAT(maps.list().items, IsEmpty());
 }
 
-TEST(ApiServerDelay, DoesNotOutliveTheServer) {
+TEST(ApiServerDelayTest, DoesNotOutliveTheServer) {
   FakeClock clock;
   std::jthread client;
   {

@@ -305,7 +305,7 @@ TEST_F(ApiServerWatchersTest, NoneLosesAnEventAndAllSeeThemInOrder) {
   EXPECT_EQ(bad, 0);
 }
 
-TEST(ApiServerSlowWatch, IsToldThatItIsTooLateAndHoldsUpNobody) {
+TEST(ApiServerSlowWatchTest, IsToldThatItIsTooLateAndHoldsUpNobody) {
   const testing::ApiServer server({.historyWindow = 50});
   const Transport transport({.tls = {.caData = server.caPem()},
                              .proxy = "direct",

@@ -325,7 +325,7 @@ TEST_F(StorageTest, WritersOnManyThreadsLoseNoUpdate) {
   EXPECT_EQ(valueOf(storage.get(*maps, "book/counter")), std::to_string(kThreads * kEach));
 }
 
-TEST(StorageThreads, ReadersSeeEveryRevisionWhole) {
+TEST(StorageThreadsTest, ReadersSeeEveryRevisionWhole) {
   // Each writer changes its own object. A reader that follows the changes sees all of them in
   // order, and a list at any revision agrees with the changes up to it.
   constexpr int kThreads = 4, kEach = 300;

@@ -24,9 +24,9 @@ struct KindCase {
 
 void PrintTo(const KindCase& test, std::ostream* out) { *out << test.object; }
 
-class KindTable : public ::testing::TestWithParam<KindCase> {};
+class KindTableTest : public ::testing::TestWithParam<KindCase> {};
 
-TEST_P(KindTable, ShowsTheObject) {
+TEST_P(KindTableTest, ShowsTheObject) {
   Value value = parseYaml(GetParam().object);
   value["metadata"]["name"] = "x";
   value["metadata"]["creationTimestamp"] = "2024-01-11T08:00:00Z";
@@ -55,7 +55,7 @@ TEST_P(KindTable, ShowsTheObject) {
 #define KIND(apiVersion, kind) "apiVersion: " apiVersion "\nkind: " kind "\n"
 
 INSTANTIATE_TEST_SUITE_P(
-    Core, KindTable,
+    Core, KindTableTest,
     ::testing::Values(
         KindCase{KIND("v1", "Namespace"), "Name|Status|Age", "x|Active|4h"},
         KindCase{KIND("v1", "Namespace") "status: {phase: Terminating}", "Name|Status|Age",
@@ -99,7 +99,7 @@ constexpr const char* kEventColumns =
     "Last Seen|Type|Reason|Object|(Subobject)|(Source)|Message|(First Seen)|(Count)|(Name)";
 
 INSTANTIATE_TEST_SUITE_P(
-    Events, KindTable,
+    Events, KindTableTest,
     ::testing::Values(
         KindCase{KIND("v1", "Event") "type: Normal\nreason: Pulled\nmessage: ' done '\ncount: "
                                      "6\ninvolvedObject: {kind: "
@@ -144,7 +144,7 @@ constexpr const char* kCronColumns =
     "Name|Schedule|Timezone|Suspend|Active|Last Schedule|Age|(Containers)|(Images)|(Selector)";
 
 INSTANTIATE_TEST_SUITE_P(
-    Workloads, KindTable,
+    Workloads, KindTableTest,
     ::testing::Values(
         KindCase{workload("apps/v1", "Deployment", "replicas: 3, ",
                           "readyReplicas: 2, updatedReplicas: 1, availableReplicas: 4"),
@@ -216,7 +216,7 @@ constexpr const char* kCpuHalf =
     "{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}";
 
 INSTANTIATE_TEST_SUITE_P(
-    Autoscalers, KindTable,
+    Autoscalers, KindTableTest,
     ::testing::Values(
         KindCase{scaler("", ""), kScalerColumns, scalerCells("<none>")},
         KindCase{scaler(kCpuHalf, ""), kScalerColumns, scalerCells("cpu: <unknown>/80%")},
@@ -265,7 +265,7 @@ constexpr const char* kIngressColumns = "Name|Class|Hosts|Address|Ports|Age";
 constexpr const char* kSliceColumns = "Name|AddressType|Ports|Endpoints|Age";
 
 INSTANTIATE_TEST_SUITE_P(
-    Services, KindTable,
+    Services, KindTableTest,
     ::testing::Values(
         KindCase{service("clusterIP: 10.9.8.7, ports: [{port: 80}], selector: {a: b}"),
                  kServiceColumns, "x|ClusterIP|10.9.8.7|<none>|80/TCP|4h|a=b"},
@@ -323,7 +323,7 @@ constexpr const char* kClaimColumns =
     "Name|Status|Volume|Capacity|Access Modes|StorageClass|VolumeAttributesClass|Age|(VolumeMode)";
 
 INSTANTIATE_TEST_SUITE_P(
-    Storage, KindTable,
+    Storage, KindTableTest,
     ::testing::Values(
         KindCase{KIND("v1", "PersistentVolume") "spec: {capacity: {storage: 4Gi}, accessModes: "
                                                 "[ReadOnlyMany, ReadWriteOnce, "
@@ -382,7 +382,7 @@ constexpr const char* kBindingColumns = "Name|Role|Age|(Users)|(Groups)|(Service
 constexpr const char* kCsrColumns = "Name|Age|SignerName|Requestor|RequestedDuration|Condition";
 
 INSTANTIATE_TEST_SUITE_P(
-    Access, KindTable,
+    Access, KindTableTest,
     ::testing::Values(
         KindCase{KIND("rbac.authorization.k8s.io/v1",
                       "RoleBinding") "roleRef: {kind: Role, name: r, apiGroup: g}\nsubjects: "
@@ -411,7 +411,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "x|4h|<none>||<none>|Pending"}));
 
 INSTANTIATE_TEST_SUITE_P(
-    Others, KindTable,
+    Others, KindTableTest,
     ::testing::Values(
         KindCase{KIND("coordination.k8s.io/v1", "Lease") "spec: {holderIdentity: h}",
                  "Name|Holder|Age", "x|h|4h"},
@@ -486,7 +486,7 @@ constexpr const char* kEvictionColumns =
     "Requesters|Age|(Responder Heartbeat)|(Responder Status Message)";
 
 INSTANTIATE_TEST_SUITE_P(
-    Of1_37, KindTable,
+    Of1_37, KindTableTest,
     ::testing::Values(
         KindCase{KIND("resource.k8s.io/v1",
                       "DeviceTaintRule") "spec: {taint: {key: k, value: v, effect: None, "
@@ -554,7 +554,7 @@ INSTANTIATE_TEST_SUITE_P(
             "<withdrawn>|4h|<unset>|<unset>"}));
 
 // The newest class that is marked as the default is used, and shown as such.
-TEST(StorageClassTable, AListShowsTheClassThatClaimsGet) {
+TEST(StorageClassTableTest, AListShowsTheClassThatClaimsGet) {
   const auto storageClass = [](const String& name, std::string_view created, bool isDefault) {
     storagev1::StorageClass made{.metadata = {.name = name}};
     Time::tryParse(created, made.metadata.creationTimestamp);

@@ -61,7 +61,7 @@ std::string namesOf(const TableFormat& format, int priority = 1) {
 
 // --- Durations.
 
-TEST(HumanDuration, HasTwoOrThreeFigures) {
+TEST(HumanDurationTest, HasTwoOrThreeFigures) {
   const std::pair<std::chrono::microseconds, std::string> cases[] = {{0s, "0s"},
                                                                      {999ms, "0s"},
                                                                      {1s, "1s"},
@@ -87,13 +87,13 @@ TEST(HumanDuration, HasTwoOrThreeFigures) {
   for (const auto& [duration, shown] : cases) EXPECT_EQ(detail::humanDuration(duration), shown);
 }
 
-TEST(HumanDuration, BelowZeroIsForgivenForASecond) {
+TEST(HumanDurationTest, BelowZeroIsForgivenForASecond) {
   EXPECT_EQ(detail::humanDuration(-1s), "0s");
   EXPECT_EQ(detail::humanDuration(-1999ms), "0s");
   EXPECT_EQ(detail::humanDuration(-2s), "<invalid>");
 }
 
-TEST(HumanDuration, AgesOfAnyTimeAreSafe) {
+TEST(HumanDurationTest, AgesOfAnyTimeAreSafe) {
   EXPECT_EQ(detail::humanAge(Time(), kTableTime), "<unknown>");
   EXPECT_EQ(detail::humanAge(Time::fromUnix(std::numeric_limits<std::int64_t>::max()), kTableTime),
             "<invalid>");
@@ -104,7 +104,7 @@ TEST(HumanDuration, AgesOfAnyTimeAreSafe) {
 
 // --- Tables in general.
 
-TEST(Table, OfOneObjectHasItsResourceVersion) {
+TEST(TableTest, OfOneObjectHasItsResourceVersion) {
   const AnyObject object =
       objectOf("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, resourceVersion: '7'}}");
   const auto table = TableFormat(object.type()).object(object, {.now = kTableTime});
@@ -112,7 +112,7 @@ TEST(Table, OfOneObjectHasItsResourceVersion) {
   EXPECT_EQ(table.rows.size(), 1U);
 }
 
-TEST(Table, OfAListHasTheListsMetadata) {
+TEST(TableTest, OfAListHasTheListsMetadata) {
   std::vector<std::shared_ptr<const AnyObject>> objects;
   for (const char* name : {"a", "b"}) {
     corev1::ConfigMap map;
@@ -130,7 +130,7 @@ TEST(Table, OfAListHasTheListsMetadata) {
   EXPECT_EQ(cellsOf(table.rows[1]), "b | 0 | <unknown>");
 }
 
-TEST(Table, WithoutHeadersHasRowsOnly) {
+TEST(TableTest, WithoutHeadersHasRowsOnly) {
   const AnyObject object = objectOf("{apiVersion: v1, kind: Secret, metadata: {name: a}}");
   const auto table =
       TableFormat(object.type()).object(object, {.now = kTableTime, .headers = false});
@@ -138,7 +138,7 @@ TEST(Table, WithoutHeadersHasRowsOnly) {
   EXPECT_EQ(cellsOf(table.rows[0]), "a | Opaque | 0 | <unknown>");
 }
 
-TEST(Table, CellsKeepTheirJsonTypes) {
+TEST(TableTest, CellsKeepTheirJsonTypes) {
   const AnyObject object = objectOf(
       "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: 5, "
       "globalDefault: true}");
@@ -149,7 +149,7 @@ TEST(Table, CellsKeepTheirJsonTypes) {
               ElementsAre("\"a\"", "5", "true", "\"<unknown>\"", "\"PreemptLowerPriority\""));
 }
 
-TEST(Table, RowsCarryAsMuchOfTheObjectAsAskedFor) {
+TEST(TableTest, RowsCarryAsMuchOfTheObjectAsAskedFor) {
   const AnyObject object = objectOf(
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {x: z}}, data: {k: v}}");
   const TableFormat format(object.type());
@@ -171,7 +171,7 @@ TEST(Table, RowsCarryAsMuchOfTheObjectAsAskedFor) {
   EXPECT_EQ(whole["data"]["k"].asString(), "v");
 }
 
-TEST(Table, IncludeObjectIsReadFromTheParameter) {
+TEST(TableTest, IncludeObjectIsReadFromTheParameter) {
   EXPECT_EQ(parseIncludeObject(""), IncludeObject::Metadata);
   EXPECT_EQ(parseIncludeObject("Metadata"), IncludeObject::Metadata);
   EXPECT_EQ(parseIncludeObject("None"), IncludeObject::None);
@@ -179,7 +179,7 @@ TEST(Table, IncludeObjectIsReadFromTheParameter) {
   EXPECT_EQ(parseIncludeObject("object"), std::nullopt);
 }
 
-TEST(Table, IsJsonOfEitherVersion) {
+TEST(TableTest, IsJsonOfEitherVersion) {
   const AnyObject object = objectOf("{apiVersion: v1, kind: Secret, metadata: {name: a}}");
   const auto table = TableFormat(object.type()).object(object, {.now = kTableTime});
   const Value v1 = parseJson(tableJson(table));
@@ -191,7 +191,7 @@ TEST(Table, IsJsonOfEitherVersion) {
   EXPECT_EQ(beta, v1);
 }
 
-TEST(Table, OfAKindWithoutColumnsShowsNameAndCreation) {
+TEST(TableTest, OfAKindWithoutColumnsShowsNameAndCreation) {
   const std::string role =
       "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: a, "
       "creationTimestamp: '2024-01-01T00:00:00Z'}}";
@@ -202,7 +202,7 @@ TEST(Table, OfAKindWithoutColumnsShowsNameAndCreation) {
 }
 
 // Every served kind has a table, which works for an empty object too.
-TEST(Table, OfAnEmptyObjectOfAnyKind) {
+TEST(TableTest, OfAnEmptyObjectOfAnyKind) {
   for (const TypeInfo* type : builtInKinds()) {
     if (type->resource->plural.empty()) continue;
     const AnyObject object(*type);
@@ -216,7 +216,7 @@ TEST(Table, OfAnEmptyObjectOfAnyKind) {
   }
 }
 
-TEST(Table, OfFlowSchemasIsInOrderOfPrecedence) {
+TEST(TableTest, OfFlowSchemasIsInOrderOfPrecedence) {
   std::vector<AnyObject> objects;
   for (const auto& [name, precedence] :
        {std::pair("c", 1000), std::pair("b", 1000), std::pair("a", 9000), std::pair("d", 1)}) {
@@ -248,7 +248,7 @@ std::string customCells(const std::string& spec) {
   return cellsOf(TableFormat(customColumns()).object(object, {.now = kTableTime}).rows[0]);
 }
 
-TEST(CustomTable, HasItsPrinterColumns) {
+TEST(CustomTableTest, HasItsPrinterColumns) {
   const TableFormat format(customColumns());
   EXPECT_EQ(namesOf(format), "Name|Size|Ratio|On|Text|Since");
   EXPECT_EQ(namesOf(format, 0), "Name|Size|Ratio|On|Text");
@@ -260,7 +260,7 @@ TEST(CustomTable, HasItsPrinterColumns) {
       "t | 3 | 0.5 | true | hi | 5m");
 }
 
-TEST(CustomTable, CellsOfAnotherTypeAreNull) {
+TEST(CustomTableTest, CellsOfAnotherTypeAreNull) {
   EXPECT_EQ(customCells("{}"), "t | null | null | null | null | null");
   EXPECT_EQ(customCells("{size: x, ratio: x, active: x, since: 1}"),
             "t | null | null | null | null | null");
@@ -269,7 +269,7 @@ TEST(CustomTable, CellsOfAnotherTypeAreNull) {
   EXPECT_EQ(customCells("{size: 2, since: ''}"), "t | 2 | null | null | null | <unknown>");
 }
 
-TEST(CustomTable, PathsMayFilterAndGoAstray) {
+TEST(CustomTableTest, PathsMayFilterAndGoAstray) {
   const List<apiextensionsv1::CustomResourceColumnDefinition> columns = {
       {.name = "Ready",
        .type = "string",
@@ -282,7 +282,7 @@ TEST(CustomTable, PathsMayFilterAndGoAstray) {
             "t | True | null");
 }
 
-TEST(CustomTable, WithoutColumnsShowsNameAndAge) {
+TEST(CustomTableTest, WithoutColumnsShowsNameAndAge) {
   const AnyObject object = objectOf(
       "{apiVersion: example.com/v1, kind: Thing, metadata: {name: t, resourceVersion: '3', "
       "creationTimestamp: '2024-01-09T09:00:00Z'}}");
@@ -294,7 +294,7 @@ TEST(CustomTable, WithoutColumnsShowsNameAndAge) {
   EXPECT_EQ(parseJson(table.rows[0].object.raw)["metadata"]["name"].asString(), "t");
 }
 
-TEST(CustomTable, ABadPathIsAnErrorThatNamesTheColumn) {
+TEST(CustomTableTest, ABadPathIsAnErrorThatNamesTheColumn) {
   try {
     TableFormat format({{.name = "Size", .type = "integer", .jsonPath = ".spec[?(@"}});
     FAIL() << "no error";
@@ -306,7 +306,7 @@ TEST(CustomTable, ABadPathIsAnErrorThatNamesTheColumn) {
 
 // --- Kinds. table_kinds_test.cc has more of them.
 
-TEST(PodTable, ColumnsAreTheServers) {
+TEST(PodTableTest, ColumnsAreTheServers) {
   const TableFormat format(TypeOf<corev1::Pod>::info);
   EXPECT_EQ(namesOf(format, 0), "Name|Ready|Status|Restarts|Age");
   EXPECT_EQ(namesOf(format),
@@ -319,7 +319,7 @@ struct PodCase {
   const char* expected;  // ready | status | restarts
 };
 
-TEST(PodTable, StatusSaysWhatKeepsAPodFromRunning) {
+TEST(PodTableTest, StatusSaysWhatKeepsAPodFromRunning) {
   const PodCase cases[] = {
       {"ready and restarts are added up",
        "spec: {containers: [{}, {}]}\nstatus: {phase: Running, containerStatuses: [{ready: true, "
@@ -393,7 +393,7 @@ TEST(PodTable, StatusSaysWhatKeepsAPodFromRunning) {
   }
 }
 
-TEST(PodTable, InitContainersComeFirst) {
+TEST(PodTableTest, InitContainersComeFirst) {
   const PodCase cases[] = {
       {"running",
        "spec: {initContainers: [{}], containers: [{}]}\nstatus: {phase: Pending, "
@@ -447,7 +447,7 @@ TEST(PodTable, InitContainersComeFirst) {
   }
 }
 
-TEST(PodTable, WideCellsSayWhereItIs) {
+TEST(PodTableTest, WideCellsSayWhereItIs) {
   EXPECT_EQ(cellsOf("apiVersion: v1\nkind: Pod\nmetadata: {name: p, creationTimestamp: "
                     "'2024-01-06T09:00:00Z'}\nspec: {nodeName: n1, containers: [{}], "
                     "readinessGates: [{conditionType: a}, {conditionType: b}]}\nstatus: {phase: "
@@ -457,7 +457,7 @@ TEST(PodTable, WideCellsSayWhereItIs) {
             "p | 1/1 | Running | 0 | 5d3h | 1.1.1.1 | n1 | n2 | 1/2");
 }
 
-TEST(PodTable, RowsOfPodsThatEndedSaySo) {
+TEST(PodTableTest, RowsOfPodsThatEndedSaySo) {
   for (const std::string phase : {"Succeeded", "Failed", "Running"}) {
     const AnyObject object =
         objectOf("{apiVersion: v1, kind: Pod, status: {phase: " + phase + "}}");

@@ -7,19 +7,19 @@
 namespace kube::detail {
 namespace {
 
-TEST(ControlCharacters, AreShownInWords) {
+TEST(ControlCharactersTest, AreShownInWords) {
   EXPECT_EQ(withoutControls("a\x1b[2Jb"), "aU+001B[2Jb");
   EXPECT_EQ(withoutControls("secret\b\b\b\x7f"), "secretU+0008U+0008U+0008U+007F");
   EXPECT_EQ(withoutControls(std::string_view("\0\a", 2)), "U+0000U+0007");
   EXPECT_EQ(withoutControls("one\vtwo\fthree"), "oneU+000BtwoU+000Cthree");
 }
 
-TEST(ControlCharacters, LineEndsAndTabsStay) {
+TEST(ControlCharactersTest, LineEndsAndTabsStay) {
   EXPECT_EQ(withoutControls("a\tb\nc\r\n"), "a\tb\nc\r\n");
   EXPECT_EQ(withoutControls("shown\rhidden\r"), "shownU+000DhiddenU+000D");
 }
 
-TEST(ControlCharacters, OfEightBitsAreFoundInEveryForm) {
+TEST(ControlCharactersTest, OfEightBitsAreFoundInEveryForm) {
   EXPECT_EQ(withoutControls("\xc2\x9b"
                             "2J"),
             "U+009B2J");
@@ -31,7 +31,7 @@ TEST(ControlCharacters, OfEightBitsAreFoundInEveryForm) {
   EXPECT_EQ(withoutControls("\xc2"), "\xc2");
 }
 
-TEST(ControlCharacters, OtherCharactersStay) {
+TEST(ControlCharactersTest, OtherCharactersStay) {
   // Their bytes are between 0x80 and 0x9f, too.
   for (const char* text : {"äöüßÀ", "→ … “quoted”", "日本語", "🚀 Ünicode \xc2\xa0", "\xff\xfe"}) {
     EXPECT_EQ(withoutControls(text), text);
@@ -40,7 +40,7 @@ TEST(ControlCharacters, OtherCharactersStay) {
   EXPECT_EQ(findControl("ä\x1b").at, 2u);
 }
 
-TEST(ControlCharacters, TheUndecidedEndIsTheBeginningOfACharacter) {
+TEST(ControlCharactersTest, TheUndecidedEndIsTheBeginningOfACharacter) {
   EXPECT_EQ(undecidedEnd(""), 0u);
   EXPECT_EQ(undecidedEnd("abc"), 0u);
   EXPECT_EQ(undecidedEnd("abc\r"), 1u);

@@ -49,7 +49,7 @@ class TestLoop {
     }
     work();
   }
-  /// Runs everything that is there, and that this adds.
+  /// Runs all queued work, and the work that it adds.
   void runAll() {
     while (queued() > 0) runOne();
   }

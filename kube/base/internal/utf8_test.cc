@@ -7,14 +7,14 @@
 namespace kube::detail {
 namespace {
 
-TEST(Quoted, PlainTextIsPutInQuotes) {
+TEST(QuotedTest, PlainTextIsPutInQuotes) {
   EXPECT_EQ(quoted(""), R"("")");
   EXPECT_EQ(quoted("web-1"), R"("web-1")");
   EXPECT_EQ(quoted("a b"), R"("a b")");
   EXPECT_EQ(quoted("größe 함수 😀"), "\"größe 함수 😀\"");
 }
 
-TEST(Quoted, QuotesAndUnprintableCharactersAreEscapedAsInGo) {
+TEST(QuotedTest, QuotesAndUnprintableCharactersAreEscapedAsInGo) {
   EXPECT_EQ(quoted("a\"b\\c"), R"("a\"b\\c")");
   EXPECT_EQ(quoted("\a\b\f\n\r\t\v"), R"("\a\b\f\n\r\t\v")");
   EXPECT_EQ(quoted(std::string_view("\0\x1f\x7f", 3)), R"("\x00\x1f\x7f")");
@@ -23,14 +23,14 @@ TEST(Quoted, QuotesAndUnprintableCharactersAreEscapedAsInGo) {
   EXPECT_EQ(quoted("\U000E0001\U0010FFFF"), R"("\U000e0001\U0010ffff")");
 }
 
-TEST(Quoted, InvalidUtf8IsShownByteByByte) {
+TEST(QuotedTest, InvalidUtf8IsShownByteByByte) {
   EXPECT_EQ(quoted("\xff"
                    "a\xe4\xbd"),
             R"("\xffa\xe4\xbd")");
   EXPECT_EQ(quoted("\xed\xa0\x80"), R"("\xed\xa0\x80")");  // a surrogate
 }
 
-TEST(Printable, VisibleCharactersAre) {
+TEST(PrintableTest, VisibleCharactersAre) {
   for (const char32_t code : U" aZ~é漢\u0301😀\ufffd\ufffc") {
     EXPECT_EQ(isPrintable(code), code != 0) << static_cast<unsigned>(code);
   }
@@ -39,7 +39,7 @@ TEST(Printable, VisibleCharactersAre) {
   }
 }
 
-TEST(DecodeUtf8, ReturnsLengthAndCodePoint) {
+TEST(DecodeUtf8Test, ReturnsLengthAndCodePoint) {
   char32_t code = 0;
   EXPECT_EQ(decodeUtf8("aé", 1, code), 2U);
   EXPECT_EQ(code, U'é');

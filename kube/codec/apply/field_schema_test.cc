@@ -51,7 +51,7 @@ std::string problem(std::string_view yaml) {
   return "none";
 }
 
-TEST(FieldSchema, TellsWhichPartsAreOneField) {
+TEST(FieldSchemaTest, TellsWhichPartsAreOneField) {
   EXPECT_EQ(fields("{point: {x: 1}, atoms: [a], labels: {a: b}, flag: true, either: 5}"),
             R"({"f:atoms":{},"f:either":{},"f:flag":{},"f:labels":{"f:a":{}},"f:point":{}})");
   EXPECT_EQ(fields("{any: {a: {b: [1]}}, open: {known: a, other: {b: 1}}}"),
@@ -59,14 +59,14 @@ TEST(FieldSchema, TellsWhichPartsAreOneField) {
             R"("f:open":{"f:known":{},"f:other":{".":{},"f:b":{}}}})");
 }
 
-TEST(FieldSchema, IdentifiesElements) {
+TEST(FieldSchemaTest, IdentifiesElements) {
   EXPECT_EQ(fields("{set: [a, b]}"), R"({"f:set":{"v:\"a\"":{},"v:\"b\"":{}}})");
   EXPECT_EQ(fields("{ports: [{number: 80, title: web}]}"),
             R"({"f:ports":{"k:{\"number\":80,\"protocol\":\"TCP\"}":{".":{},"f:number":{},)"
             R"("f:title":{}}}})");
 }
 
-TEST(FieldSchema, ChecksTypesOfValues) {
+TEST(FieldSchemaTest, ChecksTypesOfValues) {
   EXPECT_EQ(problem("{flag: true, either: text}"), "none");
   EXPECT_THAT(problem("{flag: 1}"), HasSubstr(".flag: expected boolean"));
   EXPECT_THAT(problem("{labels: {a: 1}}"), HasSubstr(".labels.a: expected string"));
@@ -77,7 +77,7 @@ TEST(FieldSchema, ChecksTypesOfValues) {
   EXPECT_THAT(problem("{colour: 1}"), HasSubstr(".colour: field not declared in schema"));
 }
 
-TEST(FieldSchema, MergesAppliedConfigurations) {
+TEST(FieldSchemaTest, MergesAppliedConfigurations) {
   const auto apply = [](const Value& live, std::string_view who, std::string_view config) {
     Value whole = parseYaml(config);
     whole["apiVersion"] = "g/v1";

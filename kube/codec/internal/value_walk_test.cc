@@ -20,7 +20,7 @@ Value viaText(const T& object) {
   return parseJson(toJson(object));
 }
 
-TEST(ValueWalk, EncodingEqualsParsingTheJson) {
+TEST(ValueWalkTest, EncodingEqualsParsingTheJson) {
   Random random(11);
   for (int i = 0; i < 300; ++i) {
     const Widget widget = random.widget(i % 2 == 0);
@@ -31,7 +31,7 @@ TEST(ValueWalk, EncodingEqualsParsingTheJson) {
   EXPECT_EQ(toUnstructured(WidgetList()).object, viaText(WidgetList()));
 }
 
-TEST(ValueWalk, DecodingEqualsDecodingTheJson) {
+TEST(ValueWalkTest, DecodingEqualsDecodingTheJson) {
   Random random(12);
   for (int i = 0; i < 300; ++i) {
     const Widget widget = random.widget(i % 2 == 0);
@@ -40,7 +40,7 @@ TEST(ValueWalk, DecodingEqualsDecodingTheJson) {
   }
 }
 
-TEST(ValueWalk, StringsAreSharedInBothDirections) {
+TEST(ValueWalkTest, StringsAreSharedInBothDirections) {
   Widget widget;
   widget.metadata.name = "a name that is long enough to have memory";
   const Unstructured object = toUnstructured(widget);
@@ -52,7 +52,7 @@ TEST(ValueWalk, StringsAreSharedInBothDirections) {
       other.object.asObject().begin()->key.sharesWith(object.object.asObject().begin()->key));
 }
 
-TEST(ValueWalk, APoolMakesEqualStringsOne) {
+TEST(ValueWalkTest, APoolMakesEqualStringsOne) {
   Pool pool;
   const auto named = [&] {
     return fromUnstructured<Widget>(
@@ -106,14 +106,14 @@ int refusedLikeText() {
   return refused;
 }
 
-TEST(ValueWalk, ErrorsAreTheSameAsForText) {
+TEST(ValueWalkTest, ErrorsAreTheSameAsForText) {
   EXPECT_GT(refusedLikeText<Every>(), 500);
   EXPECT_GT(refusedLikeText<Big>(), 50);
   EXPECT_GT(refusedLikeText<Tree>(), 50);
   EXPECT_GT(refusedLikeText<Widget>(), 50);
 }
 
-TEST(ValueWalk, UnknownFieldsAreNotedWithTheirPaths) {
+TEST(ValueWalkTest, UnknownFieldsAreNotedWithTheirPaths) {
   const Value value = parseJson(
       R"({"bigs":[{"nme":1},{"first":{"x":{}}}],"metadata":{"labels":{"any":"v"}},"more":null})");
   std::vector<std::string> problems;
@@ -124,7 +124,7 @@ TEST(ValueWalk, UnknownFieldsAreNotedWithTheirPaths) {
   EXPECT_EQ(problems.size(), 3u);
 }
 
-TEST(ValueWalk, ValuesWithoutAJsonFormAreRefused) {
+TEST(ValueWalkTest, ValuesWithoutAJsonFormAreRefused) {
   Tree tree;
   tree.raw.raw = "{no json";
   EXPECT_THROW(toUnstructured(tree), Error);
@@ -134,7 +134,7 @@ TEST(ValueWalk, ValuesWithoutAJsonFormAreRefused) {
             "plainDouble: infinity and NaN have no JSON form");
 }
 
-TEST(ValueWalk, DeepNestingIsRefused) {
+TEST(ValueWalkTest, DeepNestingIsRefused) {
   Value value = Value::Object{};
   for (int i = 0; i < 1100; ++i) value = Value::Object{{"next", value}};
   EXPECT_NE(errorOf([&] { fromUnstructured<Tree>(Unstructured(value)); }).find("nested too deeply"),

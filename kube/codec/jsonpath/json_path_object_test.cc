@@ -16,7 +16,7 @@ using everykind::Random;
 // Numbers without a fraction become integers by way of JSON.
 Value normal(const Value& value) { return parseJson(toJson(value)); }
 
-TEST(JsonPathOfObjects, FindsTheSameAsInTheirJson) {
+TEST(JsonPathOfObjectsTest, FindsTheSameAsInTheirJson) {
   const std::vector<JsonPath> paths = [] {
     std::vector<JsonPath> parsed;
     for (const char* text : {"{@}",
@@ -97,7 +97,7 @@ samplecrdv1::Network network() {
                "conditions": [{"type": "Ready", "status": "True"}]}})");
 }
 
-TEST(JsonPathOfObjects, PrintsFieldsAsTheirJsonShowsThem) {
+TEST(JsonPathOfObjectsTest, PrintsFieldsAsTheirJsonShowsThem) {
   const auto print = [object = network()](std::string_view text) {
     return JsonPath::parse(text).print(object);
   };
@@ -120,14 +120,14 @@ TEST(JsonPathOfObjects, PrintsFieldsAsTheirJsonShowsThem) {
   EXPECT_THROW(print("{.status.notDescribed}"), Error);
 }
 
-TEST(JsonPathOfObjects, ResultsShareTheStringsOfTheObject) {
+TEST(JsonPathOfObjectsTest, ResultsShareTheStringsOfTheObject) {
   const auto object = network();
   const auto found = JsonPath::parse("{.spec}").find(object);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(found[0]["cidr"].asString().sharesWith(object.spec->cidr));
 }
 
-TEST(JsonPathOfObjects, ItemsOfAListHaveNoKindOfTheirOwn) {
+TEST(JsonPathOfObjectsTest, ItemsOfAListHaveNoKindOfTheirOwn) {
   samplecrdv1::NetworkList list;
   list.items = {network(), network()};
   EXPECT_EQ(JsonPath::parse("{.kind}").print(list), "NetworkList");
@@ -135,7 +135,7 @@ TEST(JsonPathOfObjects, ItemsOfAListHaveNoKindOfTheirOwn) {
   EXPECT_EQ(JsonPath::parse("{.items[*].kind}").print(list, {.allowMissingKeys = true}), "");
 }
 
-TEST(JsonPathOfObjects, RawValuesThatAreNoJsonAreAnError) {
+TEST(JsonPathOfObjectsTest, RawValuesThatAreNoJsonAreAnError) {
   everykind::Tree tree;
   tree.raw.raw = "{oops";
   tree.name = "t";

@@ -50,7 +50,7 @@ void expectFails(const Value& object, std::initializer_list<Case> cases,
 
 Value json(std::string_view text) { return parseJson(text); }
 
-TEST(JsonPath, TakesElementsAndSlices) {
+TEST(JsonPathTest, TakesElementsAndSlices) {
   const Value types = json(R"({
     "bools": [true, false, true, false], "integers": [1, 2, 3, 4], "floats": [1.0, 2.2, 3.3, 4.0],
     "strings": ["one", "two", "three", "four"], "mixed": [true, "one", 1, 1.1],
@@ -80,7 +80,7 @@ TEST(JsonPath, TakesElementsAndSlices) {
               {"{ .maps[1::2] }", R"({"name":"two","value":2.02} {"name":"four","value":4.04})"}});
 }
 
-TEST(JsonPath, CountsNegativeIndexesFromTheEndAndMindsTheBounds) {
+TEST(JsonPathTest, CountsNegativeIndexesFromTheEndAndMindsTheBounds) {
   const Value pod = json(
       R"({"spec":{"containers":[{"name":"fake0"},{"name":"fake1"},{"name":"fake2"},{"name":"fake3"}]}})");
   expectPrints(pod, {{"{.spec.containers[0].name}", "fake0"},
@@ -133,7 +133,7 @@ const Value& store() {
   return value;
 }
 
-TEST(JsonPath, FillsInTemplates) {
+TEST(JsonPathTest, FillsInTemplates) {
   expectPrints(nullptr, {{"", ""},
                          {"hello jsonpath", "hello jsonpath"},
                          {"a } b", "a } b"},
@@ -168,7 +168,7 @@ TEST(JsonPath, FillsInTemplates) {
        {"{.Labels['web/html']}", "15"}});
 }
 
-TEST(JsonPath, AMissingMemberIsAnErrorUnlessAllowed) {
+TEST(JsonPathTest, AMissingMemberIsAnErrorUnlessAllowed) {
   expectFails(store(), {{"{.hello}", "jsonpath: at offset 2: hello is not found"},
                         {"{.Name.hello}", "jsonpath: at offset 7: hello is not found"},
                         {"{..hello}", "jsonpath: at offset 3: hello is not found"},
@@ -187,7 +187,7 @@ TEST(JsonPath, AMissingMemberIsAnErrorUnlessAllowed) {
   expectPrints(json(R"([{"a":1},{"b":2}])"), {{"{[*].a}", "1"}});
 }
 
-TEST(JsonPath, PrintsJsonAsGoDoes) {
+TEST(JsonPathTest, PrintsJsonAsGoDoes) {
   const Value note = json(R"({"note":"a < b & c","list":["\u0008>"]})");
   expectPrints(note, {{"{.note}", "a < b & c"},
                       {"{.list}", R"(["\b\u003e"])"},
@@ -195,7 +195,7 @@ TEST(JsonPath, PrintsJsonAsGoDoes) {
   EXPECT_EQ(JsonPath::parse("{.note}").printJson(note), "[\n    \"a \\u003c b \\u0026 c\"\n]\n");
 }
 
-TEST(JsonPath, NamesValuesThatAreNoArrays) {
+TEST(JsonPathTest, NamesValuesThatAreNoArrays) {
   expectFails(
       store(),
       {{"{.Labels[0]}", "jsonpath: at offset 9: object is not array or slice"},
@@ -210,7 +210,7 @@ TEST(JsonPath, NamesValuesThatAreNoArrays) {
        {"{.Book[?(@==1)]}", "jsonpath: at offset 6: invalid type for comparison: object"}});
 }
 
-TEST(JsonPath, Filters) {
+TEST(JsonPathTest, Filters) {
   const Value points = json(R"([
       {"id": "i1", "x": 4, "y": -5},
       {"id": "i2", "x": -2, "y": -5, "z": 1},
@@ -265,7 +265,7 @@ const Value& nodes() {
   return value;
 }
 
-TEST(JsonPath, EvaluatesTemplatesOfKubectlsUsers) {
+TEST(JsonPathTest, EvaluatesTemplatesOfKubectlsUsers) {
   expectPrints(
       nodes(),
       {{"{range .items[*]}{.metadata.name}, {end}{.kind}", "127.0.0.1, 127.0.0.2, List"},
@@ -288,7 +288,7 @@ TEST(JsonPath, EvaluatesTemplatesOfKubectlsUsers) {
         "127.0.0.1;127.0.0.2;127.0.0.3;"}});
 }
 
-TEST(JsonPath, RangesNest) {
+TEST(JsonPathTest, RangesNest) {
   expectPrints(json(R"({"items":[]})"),
                {{"{range .items[*]}{.metadata.name}{end}", ""},
                 {R"({range .items[*]}{.a}{":"}{range @.b[*]}{.c}{","}{end}{"+"}{end}.)", "."}});
@@ -312,7 +312,7 @@ TEST(JsonPath, RangesNest) {
       {.allowMissingKeys = true});
 }
 
-TEST(JsonPath, ReadsGosEscapes) {
+TEST(JsonPathTest, ReadsGosEscapes) {
   expectPrints(nullptr, {{R"({"\a\b\f\n\r\t\v\\\"'"})", "\a\b\f\n\r\t\v\\\"'"},
                          {R"({'\'"'})", "'\""},
                          {R"({"\x41\101\u20AC\U0001F600"})", "AA\xE2\x82\xAC\xF0\x9F\x98\x80"},
@@ -320,7 +320,7 @@ TEST(JsonPath, ReadsGosEscapes) {
                          {R"({"\\"})", "\\"}});
 }
 
-TEST(JsonPath, PrintsNumbersAsGoDoes) {
+TEST(JsonPathTest, PrintsNumbersAsGoDoes) {
   expectPrints(json("[1e6, 123456.5, 0.00001, 1e21, 9007199254740993, -0.5, 100000]"),
                {{"{[*]}", "1e+06 123456.5 1e-05 1e+21 9007199254740993 -0.5 100000"}});
 }
@@ -331,7 +331,7 @@ struct Wrong {
   const char* reason;  // the beginning
 };
 
-TEST(JsonPath, SaysWhereATemplateIsWrong) {
+TEST(JsonPathTest, SaysWhereATemplateIsWrong) {
   const std::vector<Wrong> cases = {
       {"{.hello", 7, "unclosed action: expected }"},
       {"{.a\n}", 3, "unclosed action"},
@@ -403,7 +403,7 @@ TEST(JsonPath, SaysWhereATemplateIsWrong) {
   }
 }
 
-TEST(JsonPath, LimitsNestedRanges) {
+TEST(JsonPathTest, LimitsNestedRanges) {
   const auto nested = [](int depth) {
     std::string text;
     for (int i = 0; i < depth; ++i) text += "{range @}";
@@ -415,7 +415,7 @@ TEST(JsonPath, LimitsNestedRanges) {
   EXPECT_THROW(JsonPath::parse(nested(65)), DecodeError);
 }
 
-TEST(JsonPath, GivesResultsAsValuesThatShareTheirMemory) {
+TEST(JsonPathTest, GivesResultsAsValuesThatShareTheirMemory) {
   const auto found = JsonPath::parse("a{.items[*].status.capacity}{.kind}").find(nodes());
   ASSERT_EQ(found.size(), 4U);
   EXPECT_EQ(found[0], Value("a"));
@@ -424,20 +424,20 @@ TEST(JsonPath, GivesResultsAsValuesThatShareTheirMemory) {
   EXPECT_TRUE(found[2].asObject().sharesWith(nodes()["items"][1]["status"]["capacity"].asObject()));
 }
 
-TEST(JsonPath, PrintsJsonOnDemand) {
+TEST(JsonPathTest, PrintsJsonOnDemand) {
   const Value object = json(R"({"a":[1,{"b":"x"}],"c":"y"})");
   EXPECT_EQ(JsonPath::parse("{.a[*]}{.c}").printJson(object),
             "[\n    1,\n    {\n        \"b\": \"x\"\n    }\n]\n[\n    \"y\"\n]\n");
   EXPECT_EQ(JsonPath::parse("{.x}").printJson(object, {.allowMissingKeys = true}), "[]\n");
 }
 
-TEST(JsonPath, ReadsUnstructuredObjects) {
+TEST(JsonPathTest, ReadsUnstructuredObjects) {
   const Unstructured object = parseUnstructured(R"({"kind":"Pod","metadata":{"name":"web"}})");
   EXPECT_EQ(JsonPath::parse("{.kind}/{.metadata.name}").print(object), "Pod/web");
   EXPECT_EQ(JsonPath::parse("{..name}").find(AnyObject(object)), (std::vector<Value>{"web"}));
 }
 
-TEST(JsonPath, LimitsTheValuesVisited) {
+TEST(JsonPathTest, LimitsTheValuesVisited) {
   const JsonPathOptions few{.maxVisited = 100'000};
   Value deep = 1;
   for (int i = 0; i < 999; ++i) deep = Value::Object{{"a", deep}};
@@ -469,7 +469,7 @@ TEST(JsonPath, LimitsTheValuesVisited) {
   EXPECT_THROW(JsonPath::parse("{..}").find(deep), Error);
 }
 
-TEST(JsonPath, IsUsedByManyThreads) {
+TEST(JsonPathTest, IsUsedByManyThreads) {
   const auto path = JsonPath::parse("{.items[?(@.kind=='None')].metadata.name}");
   std::vector<std::jthread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -479,7 +479,7 @@ TEST(JsonPath, IsUsedByManyThreads) {
   }
 }
 
-TEST(RelaxedJsonPath, AcceptsPathsWithAndWithoutBracesAndDot) {
+TEST(RelaxedJsonPathTest, AcceptsPathsWithAndWithoutBracesAndDot) {
   for (const char* text : {"x.y", ".x.y", "{x.y}", "{.x.y}"}) {
     EXPECT_EQ(relaxedJsonPath(text), "{.x.y}") << text;
     EXPECT_EQ(JsonPath::parseRelaxed(text).print(json(R"({"x":{"y":1}})")), "1");

@@ -58,7 +58,7 @@ RestMapperPtr withKinds(Kinds kinds) {
 
 const GroupVersionResource kFoo{.resource = "foo"};
 
-TEST(MultiRestMapper, OfNoneKnowsNothing) {
+TEST(MultiRestMapperTest, OfNoneKnowsNothing) {
   const MultiRestMapper mapper({});
   EXPECT_EQ(errorOf<Error>([&] { mapper.resourceFor(kFoo); }), "no matches for /, Resource=foo");
   EXPECT_THROW(mapper.resourcesFor(kFoo), NoResourceMatchError);
@@ -75,7 +75,7 @@ TEST(MultiRestMapper, OfNoneKnowsNothing) {
   EXPECT_THROW(mapper.resourceSingularizer("foo"), NoResourceMatchError);
 }
 
-TEST(MultiRestMapper, UnitesAnswersAndSkipsMappersWithoutOne) {
+TEST(MultiRestMapperTest, UnitesAnswersAndSkipsMappersWithoutOne) {
   const MultiRestMapper resources({withResources({{"", "", "dupe"}, {"", "", "first"}}), fixed(),
                                    withResources({{"", "", "dupe"}, {"", "", "second"}})});
   EXPECT_EQ(resources.resourcesFor(kFoo),
@@ -92,7 +92,7 @@ TEST(MultiRestMapper, UnitesAnswersAndSkipsMappersWithoutOne) {
   EXPECT_EQ(one.restMapping({"", "x"}).gvk.kind, "only");
 }
 
-TEST(MultiRestMapper, ReportsFailures) {
+TEST(MultiRestMapperTest, ReportsFailures) {
   const MultiRestMapper mapper({failing("fail on this"), withResources({kFoo})});
   EXPECT_EQ(errorOf<Error>([&] { mapper.resourceFor(kFoo); }), "fail on this");
   EXPECT_THROW(mapper.kindsFor(kFoo), TransportError);
@@ -106,7 +106,7 @@ TEST(MultiRestMapper, ReportsFailures) {
   EXPECT_THROW(enough.restMappings({"", "Foo"}), TransportError);
 }
 
-TEST(MultiRestMapper, TakesTheFirstSingularAndResetsAll) {
+TEST(MultiRestMapperTest, TakesTheFirstSingularAndResetsAll) {
   const auto a = fixed();
   const auto b = fixed();
   b->singular = "pod";
@@ -119,7 +119,7 @@ TEST(MultiRestMapper, TakesTheFirstSingularAndResetsAll) {
   EXPECT_EQ(b->resets, 2);
 }
 
-TEST(FirstHitRestMapper, LetsTheFirstWithAnAnswerDecide) {
+TEST(FirstHitRestMapperTest, LetsTheFirstWithAnAnswerDecide) {
   const auto first = fixed();
   first->resources = {{"a", "v1", "foos"}};
   const FirstHitRestMapper mapper({fixed(), failing("down"), withKinds({{"b", "v1", "Foo"}}), first,
@@ -149,7 +149,7 @@ struct PriorityCase {
   std::string chosen;  // a resource; "" if ambiguous
 };
 
-TEST(PriorityRestMapper, NarrowsDownByPatterns) {
+TEST(PriorityRestMapperTest, NarrowsDownByPatterns) {
   const std::vector<PriorityCase> cases = {
       {"a single hit needs no pattern", {{"", "", "single"}}, {}, "single"},
       {"no pattern", {{"one", "a", "first"}, {"two", "b", "second"}}, {}, ""},
@@ -196,7 +196,7 @@ TEST(PriorityRestMapper, NarrowsDownByPatterns) {
   }
 }
 
-TEST(PriorityRestMapper, PassesErrorsThroughAndReturnsNothingWithoutMatch) {
+TEST(PriorityRestMapperTest, PassesErrorsThroughAndReturnsNothingWithoutMatch) {
   const PriorityRestMapper broken(failing("delegateError"), {}, {});
   EXPECT_THROW(broken.resourceFor(kFoo), TransportError);
   EXPECT_THROW(broken.kindFor(kFoo), TransportError);
@@ -207,7 +207,7 @@ TEST(PriorityRestMapper, PassesErrorsThroughAndReturnsNothingWithoutMatch) {
   EXPECT_THROW(empty.restMapping({"", "Foo"}), NoKindMatchError);
 }
 
-TEST(PriorityRestMapper, PrefersRequestedVersions) {
+TEST(PriorityRestMapperTest, PrefersRequestedVersions) {
   const auto all = withKinds({{"Bar", "v2alpha1", "Foo"}, {"Bar", "v1", "Foo"}});
   const PriorityRestMapper mapper(all, {}, {{"Bar", "v2alpha1", "*"}, {"Bar", "*", "*"}});
   EXPECT_EQ(mapper.restMapping({"Bar", "Foo"}, {"v1"}).gvk.version, "v1");
@@ -216,7 +216,7 @@ TEST(PriorityRestMapper, PrefersRequestedVersions) {
   EXPECT_EQ(mapper.restMapping({"Bar", "Foo"}).gvk.version, "v2alpha1");
 }
 
-TEST(BorrowedRestMapper, IsNotOwned) {
+TEST(BorrowedRestMapperTest, IsNotOwned) {
   const FixedMapper mapper;
   const RestMapperPtr pointer = borrowed(mapper);
   EXPECT_EQ(pointer.get(), &mapper);

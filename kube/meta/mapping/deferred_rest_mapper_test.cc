@@ -50,7 +50,7 @@ struct FakeSource final : DiscoverySource {
   }
 };
 
-struct Deferred : testing::Test {
+struct DeferredTest : testing::Test {
   std::shared_ptr<FakeSource> source = std::make_shared<FakeSource>();
   std::shared_ptr<const DeferredRestMapper> mapper =
       std::make_shared<const DeferredRestMapper>(source);
@@ -58,7 +58,7 @@ struct Deferred : testing::Test {
   const GroupVersionResource bar{"a", "v1", "bar"};
 };
 
-TEST_F(Deferred, FetchesInTheFirstLookupOnly) {
+TEST_F(DeferredTest, FetchesInTheFirstLookupOnly) {
   source->cached = serving("foo", "Foo");
   EXPECT_EQ(source->fetches, 0);
   EXPECT_EQ(mapper->kindFor(foo).kind, "Foo");
@@ -68,7 +68,7 @@ TEST_F(Deferred, FetchesInTheFirstLookupOnly) {
   EXPECT_EQ(source->invalidations, 0);
 }
 
-TEST_F(Deferred, FetchesOnceMoreForMissingResourcesUnlessFresh) {
+TEST_F(DeferredTest, FetchesOnceMoreForMissingResourcesUnlessFresh) {
   source->served = serving("foo", "Foo");
   EXPECT_EQ(mapper->kindFor(foo).kind, "Foo");
   EXPECT_EQ(source->invalidations, 1);
@@ -85,7 +85,7 @@ TEST_F(Deferred, FetchesOnceMoreForMissingResourcesUnlessFresh) {
   EXPECT_EQ(source->fetches, 3);
 }
 
-TEST_F(Deferred, ASourceThatIsNeverFreshIsAskedOnlyOnceMore) {
+TEST_F(DeferredTest, ASourceThatIsNeverFreshIsAskedOnlyOnceMore) {
   struct NeverFresh final : DiscoverySource {
     int fetches = 0;
     std::vector<ApiGroupResources> fetch() override { return ++fetches, serving("foo", "Foo"); }
@@ -98,7 +98,7 @@ TEST_F(Deferred, ASourceThatIsNeverFreshIsAskedOnlyOnceMore) {
   EXPECT_EQ(never->fetches, 2);
 }
 
-TEST_F(Deferred, EveryKindOfLookupFetchesAgain) {
+TEST_F(DeferredTest, EveryKindOfLookupFetchesAgain) {
   const std::vector<std::function<void(const RestMapper&)>> questions = {
       [&](const RestMapper& m) { m.kindFor(foo); },
       [&](const RestMapper& m) { m.kindsFor(foo); },
@@ -120,7 +120,7 @@ TEST_F(Deferred, EveryKindOfLookupFetchesAgain) {
   }
 }
 
-TEST_F(Deferred, AFailedFetchIsTriedAgainByTheNextLookup) {
+TEST_F(DeferredTest, AFailedFetchIsTriedAgainByTheNextLookup) {
   source->cached = serving("foo", "Foo");
   source->failures = 1;
   EXPECT_THROW(mapper->kindFor(foo), TransportError);
@@ -131,7 +131,7 @@ TEST_F(Deferred, AFailedFetchIsTriedAgainByTheNextLookup) {
   EXPECT_EQ(mapper->kindFor(bar).kind, "Bar");
 }
 
-TEST_F(Deferred, ResetForgets) {
+TEST_F(DeferredTest, ResetForgets) {
   source->cached = serving("foo", "Foo");
   source->served = serving("bar", "Bar");
   EXPECT_EQ(mapper->kindFor(foo).kind, "Foo");
@@ -142,7 +142,7 @@ TEST_F(Deferred, ResetForgets) {
   EXPECT_EQ(source->fetches, 2);
 }
 
-TEST_F(Deferred, AFetchUnderWayAtAResetIsNotKept) {
+TEST_F(DeferredTest, AFetchUnderWayAtAResetIsNotKept) {
   source->cached = serving("foo", "Foo");
   source->served = serving("bar", "Bar");
   source->whileFetching = [this, first = true]() mutable {
@@ -158,7 +158,7 @@ TEST_F(Deferred, AFetchUnderWayAtAResetIsNotKept) {
   EXPECT_EQ(source->fetches, 2);
 }
 
-TEST_F(Deferred, OneThreadFetchesForAll) {
+TEST_F(DeferredTest, OneThreadFetchesForAll) {
   constexpr int kThreads = 8;
   source->cached = serving("foo", "Foo");
   std::latch begun(1);
@@ -179,7 +179,7 @@ TEST_F(Deferred, OneThreadFetchesForAll) {
   EXPECT_EQ(source->fetches, 1);
 }
 
-TEST_F(Deferred, ThreadsThatMissTheSameThingInvalidateOnce) {
+TEST_F(DeferredTest, ThreadsThatMissTheSameThingInvalidateOnce) {
   constexpr int kThreads = 8;
   source->cached = serving("foo", "Foo");
   source->served = serving("bar", "Bar");
@@ -195,7 +195,7 @@ TEST_F(Deferred, ThreadsThatMissTheSameThingInvalidateOnce) {
   EXPECT_EQ(source->invalidations, 1);
 }
 
-TEST_F(Deferred, ANewerFetchOfAnotherThreadIsUsed) {
+TEST_F(DeferredTest, ANewerFetchOfAnotherThreadIsUsed) {
   source->cached = serving("foo", "Foo");
   source->served = serving("bar", "Bar");
   mapper->snapshot();
@@ -215,7 +215,7 @@ TEST_F(Deferred, ANewerFetchOfAnotherThreadIsUsed) {
   EXPECT_EQ(source->fetches, 3);  // that of the other lookup
 }
 
-TEST_F(Deferred, WaitersGetTheFailure) {
+TEST_F(DeferredTest, WaitersGetTheFailure) {
   source->failures = 1;
   std::latch begun(1);
   std::latch go(1);
@@ -231,7 +231,7 @@ TEST_F(Deferred, WaitersGetTheFailure) {
   go.count_down();
 }
 
-TEST_F(Deferred, ShortNamesOfNewResourcesAreFound) {
+TEST_F(DeferredTest, ShortNamesOfNewResourcesAreFound) {
   source->served = serving("storageclasses", "StorageClass");
   const ShortcutExpander expander(mapper, [this] { return mapper->snapshot()->shortNames; });
   EXPECT_EQ(expander.kindFor({"a", "", "sc"}), (GroupVersionKind{"a", "v1", "StorageClass"}));

@@ -13,7 +13,7 @@ namespace {
 using Kinds = std::vector<GroupVersionKind>;
 using Resources = std::vector<GroupVersionResource>;
 
-TEST(RestMapperErrors, HaveApimachinerysMessages) {
+TEST(RestMapperErrorsTest, HaveApimachinerysMessages) {
   EXPECT_STREQ(NoResourceMatchError({"apps", "", "foos"}).what(),
                "no matches for apps/, Resource=foos");
   EXPECT_STREQ(NoKindMatchError({"apps", "Foo"}).what(),
@@ -38,7 +38,7 @@ TEST(RestMapperErrors, HaveApimachinerysMessages) {
                "/, Kind=Foo matches multiple resources or kinds");
 }
 
-TEST(RestMapperErrors, AreDistinguishableAndHoldTheFacts) {
+TEST(RestMapperErrorsTest, AreDistinguishableAndHoldTheFacts) {
   const NoKindMatchError noKind({"apps", "Foo"}, {"v2"});
   const NoResourceMatchError noResource({"", "", "foos"});
   const AmbiguousKindError kind({"", "", "Foo"}, {}, {{"a", "v1", "Foo"}});
@@ -57,7 +57,7 @@ TEST(RestMapperErrors, AreDistinguishableAndHoldTheFacts) {
   EXPECT_EQ(resource.matchingResources()[0].group, "a");
 }
 
-TEST(GuessedResource, IsTheEnglishPluralInLowerCase) {
+TEST(GuessedResourceTest, IsTheEnglishPluralInLowerCase) {
   const auto guess = [](std::string_view kind) {
     const auto [plural, singular] = unsafeGuessKindToResource({"g", "v", kind});
     EXPECT_EQ(plural.groupVersion(), (GroupVersion{"g", "v"}));
@@ -73,7 +73,7 @@ TEST(GuessedResource, IsTheEnglishPluralInLowerCase) {
   EXPECT_TRUE(unsafeGuessKindToResource({"g", "v", ""}).first.empty());
 }
 
-TEST(DefaultRestMapper, FindsAKindByPluralSingularAndAnyCase) {
+TEST(DefaultRestMapperTest, FindsAKindByPluralSingularAndAnyCase) {
   DefaultRestMapper mapper{{"test.group", "test"}};
   const GroupVersionKind kind{"test.group", "test", "InternalObject"};
   mapper.add(kind, RestScope::Namespace);
@@ -95,7 +95,7 @@ TEST(DefaultRestMapper, FindsAKindByPluralSingularAndAnyCase) {
   EXPECT_EQ(mapper.findKind({"test", "test", "internalobjects"}), std::nullopt);
 }
 
-TEST(DefaultRestMapper, InsistsOnAResourceName) {
+TEST(DefaultRestMapperTest, InsistsOnAResourceName) {
   const DefaultRestMapper mapper;
   EXPECT_EQ(errorOf<Error>([&] {
               mapper.kindFor({"apps", "v1", ""});
@@ -116,7 +116,7 @@ struct ManyGroups {
   }
 };
 
-TEST(DefaultRestMapper, PrefersAnExactGroupToItsBeginning) {
+TEST(DefaultRestMapperTest, PrefersAnExactGroupToItsBeginning) {
   const ManyGroups groups({{"first-group-1", "v"}, {"first-group", "v"}},
                           {"first-group-1", "first-group"});
   EXPECT_EQ(groups.mapper.kindsFor({"first-group", "", "my-kind"}),
@@ -126,7 +126,7 @@ TEST(DefaultRestMapper, PrefersAnExactGroupToItsBeginning) {
             (GroupVersionResource{"first-group", "v", "my-kinds"}));
 }
 
-TEST(DefaultRestMapper, AcceptsTheBeginningOfAGroup) {
+TEST(DefaultRestMapperTest, AcceptsTheBeginningOfAGroup) {
   const ManyGroups groups({{"second-group", "v"}, {"first-group", "v"}},
                           {"first-group", "second-group"});
   for (const char* name : {"my-kind", "my-kinds"}) {
@@ -136,7 +136,7 @@ TEST(DefaultRestMapper, AcceptsTheBeginningOfAGroup) {
   EXPECT_EQ(groups.mapper.findKind({"irst", "", "my-kind"}), std::nullopt);
 }
 
-TEST(DefaultRestMapper, ListsAmbiguousResourcesByPreferenceAndChoosesNone) {
+TEST(DefaultRestMapperTest, ListsAmbiguousResourcesByPreferenceAndChoosesNone) {
   const ManyGroups groups({{"second-group", "v"}, {"first-group", "v"}},
                           {"first-group", "second-group", "other"});
   for (const GroupVersionResource& partial :
@@ -169,14 +169,14 @@ TEST(DefaultRestMapper, ListsAmbiguousResourcesByPreferenceAndChoosesNone) {
   EXPECT_THROW(similar.mapper.kindFor({"first", "", "my-kind"}), AmbiguousResourceError);
 }
 
-TEST(DefaultRestMapper, AResourceThatIsItsOwnSingularIsOne) {
+TEST(DefaultRestMapperTest, AResourceThatIsItsOwnSingularIsOne) {
   DefaultRestMapper mapper{{"", "v1"}};
   mapper.add({"", "v1", "Endpoints"}, RestScope::Namespace);
   EXPECT_EQ(mapper.resourceFor({.resource = "endpoints"}).resource, "endpoints");
   EXPECT_EQ(mapper.kindsFor({.resource = "endpoints"}).size(), 1U);
 }
 
-TEST(DefaultRestMapper, MakesSingulars) {
+TEST(DefaultRestMapperTest, MakesSingulars) {
   for (const auto& [kind, plural, singular] :
        {std::array{"Pod", "pods", "pod"}, std::array{"Status", "statuses", "status"},
         std::array{"ImageRepository", "imagerepositories", "imagerepository"},
@@ -195,7 +195,7 @@ TEST(DefaultRestMapper, MakesSingulars) {
             "found for them");
 }
 
-TEST(DefaultRestMapper, MapsAKindInThePreferredOrAskedVersion) {
+TEST(DefaultRestMapperTest, MapsAKindInThePreferredOrAskedVersion) {
   DefaultRestMapper mapper{{"tgroup", "test1"}, {"tgroup", "test2"}};
   const GroupKind object{"tgroup", "InternalObject"};
   const GroupKind other{"tgroup", "OtherObject"};
@@ -217,7 +217,7 @@ TEST(DefaultRestMapper, MapsAKindInThePreferredOrAskedVersion) {
   EXPECT_EQ(mapper.findMapping({"other", "OtherObject"}, {}), std::nullopt);
 }
 
-TEST(DefaultRestMapper, ListsMappingsOfPreferredVersionsOrTheFirstAskedOne) {
+TEST(DefaultRestMapperTest, ListsMappingsOfPreferredVersionsOrTheFirstAskedOne) {
   DefaultRestMapper mapper{{"g", "v1"}, {"g", "v2"}};
   for (const char* version : {"v3", "v2", "v1"}) {
     mapper.add({"g", version, "Thing"}, RestScope::Namespace);
@@ -235,7 +235,7 @@ TEST(DefaultRestMapper, ListsMappingsOfPreferredVersionsOrTheFirstAskedOne) {
   EXPECT_THROW(versions({"v4"}), NoKindMatchError);
 }
 
-TEST(DefaultRestMapper, LaterAdditionsReplaceEarlierOnes) {
+TEST(DefaultRestMapperTest, LaterAdditionsReplaceEarlierOnes) {
   DefaultRestMapper mapper{{"g", "v1"}};
   mapper.addSpecific({"g", "v1", "thing"}, {"g", "v1", "things"}, {"g", "v1", "thing"},
                      RestScope::Root);
@@ -250,7 +250,7 @@ TEST(DefaultRestMapper, LaterAdditionsReplaceEarlierOnes) {
   EXPECT_EQ(mapper.restMapping({"g", "Thing"}).gvr.resource, "gadgets");
 }
 
-TEST(MappingFor, ReadsAllFormsOfANameOrKind) {
+TEST(MappingForTest, ReadsAllFormsOfANameOrKind) {
   DefaultRestMapper mapper{{"apps", "v1"}, {"", "v1"}, {"example.com", "v2"}};
   mapper.add({"apps", "v1", "Deployment"}, RestScope::Namespace);
   mapper.add({"", "v1", "Node"}, RestScope::Root);
@@ -273,7 +273,7 @@ TEST(MappingFor, ReadsAllFormsOfANameOrKind) {
   EXPECT_THROW(mappingFor(mapper, ".apps"), NoResourceMatchError);
 }
 
-TEST(RestScope, IsPrinted) {
+TEST(RestScopeTest, IsPrinted) {
   EXPECT_EQ(toString(RestScope::Namespace), "namespace");
   EXPECT_EQ(toString(RestScope::Root), "root");
 }

@@ -78,7 +78,7 @@ struct ExpandCase {
   std::vector<ApiGroupResources> server;
 };
 
-TEST(ShortNames, AreExpandedByPriorityWithWarningsAboutOthers) {
+TEST(ShortNamesTest, AreExpandedByPriorityWithWarningsAboutOthers) {
   const std::vector<ExpandCase> cases = {
       {"nothing known", {.resource = "storageclasses"}, {.resource = "storageclasses"}, {}, {}},
       {"first one wins",
@@ -164,7 +164,7 @@ const std::vector<const TypeInfo*>& shortNamed() {
   return types;
 }
 
-TEST(ShortNames, OfTablesPreferServedResources) {
+TEST(ShortNamesTest, OfTablesPreferServedResources) {
   const ShortNames names(shortNamed());
   Warnings warnings;
   const auto warn = [&](const std::string& text) { warnings.push_back(text); };
@@ -176,7 +176,7 @@ TEST(ShortNames, OfTablesPreferServedResources) {
   EXPECT_EQ(names.expand({.resource = "policy"}), (GroupVersionResource{"", "", "policy"}));
 }
 
-TEST(ShortcutExpander, AsksTheOtherMapperForTheFullName) {
+TEST(ShortcutExpanderTest, AsksTheOtherMapperForTheFullName) {
   const ShortcutExpander mapper(std::make_shared<const StaticRestMapper>(shortNamed()),
                                 std::make_shared<const ShortNames>(shortNamed()));
   const GroupVersionKind deployment{"apps", "v1", "Deployment"};
@@ -192,7 +192,7 @@ TEST(ShortcutExpander, AsksTheOtherMapperForTheFullName) {
   EXPECT_THROW(mapper.kindFor({.resource = "dep"}), NoResourceMatchError);
 }
 
-TEST(ShortcutExpander, TriesAgainWithNewerNames) {
+TEST(ShortcutExpanderTest, TriesAgainWithNewerNames) {
   auto old = std::make_shared<const ShortNames>();
   auto current = std::make_shared<const ShortNames>(shortNamed());
   int asked = 0;
@@ -206,7 +206,7 @@ TEST(ShortcutExpander, TriesAgainWithNewerNames) {
 
 using GroupResources = std::vector<GroupResource>;
 
-TEST(CategoryExpander, ListsWhatWasAdded) {
+TEST(CategoryExpanderTest, ListsWhatWasAdded) {
   SimpleCategoryExpander simple;
   simple.add("all", {"", "one"});
   simple.add("all", {"alpha", "three"});
@@ -215,14 +215,14 @@ TEST(CategoryExpander, ListsWhatWasAdded) {
   EXPECT_EQ(simple.expand("all"), (GroupResources{{"", "one"}, {"alpha", "three"}}));
 }
 
-TEST(CategoryExpander, OfTablesSkipsRetiredResources) {
+TEST(CategoryExpanderTest, OfTablesSkipsRetiredResources) {
   const SimpleCategoryExpander categories(shortNamed());
   EXPECT_EQ(categories.expand("all"),
             (GroupResources{{"apps", "deployments"}, {"example.com", "gadgets"}}));
   EXPECT_EQ(categories.expand("more"), (GroupResources{{"apps", "deployments"}}));
 }
 
-TEST(CategoryExpander, OfDiscoveryListsEachResourceOnce) {
+TEST(CategoryExpanderTest, OfDiscoveryListsEachResourceOnce) {
   auto v1 = version("batch/v1", {{"jobs", "job"}, {"cronjobs", "cronjob"}, {"jobs/status", ""}});
   auto& resources = v1.versionedResources.write("v1");
   for (auto& resource : resources) resource.categories = {"all"};
@@ -234,7 +234,7 @@ TEST(CategoryExpander, OfDiscoveryListsEachResourceOnce) {
   EXPECT_EQ(categories.expand("targaryens"), std::nullopt);
 }
 
-TEST(CategoryExpander, UnitesSeveral) {
+TEST(CategoryExpanderTest, UnitesSeveral) {
   const auto a = std::make_shared<SimpleCategoryExpander>();
   const auto b = std::make_shared<SimpleCategoryExpander>();
   a->add("all", {"", "one"});

@@ -62,7 +62,7 @@ const std::vector<const TypeInfo*>& mappedTypes() {
   return types;
 }
 
-TEST(StaticRestMapper, OfTablesPrefersCurrentThenGroupThenVersion) {
+TEST(StaticRestMapperTest, OfTablesPrefersCurrentThenGroupThenVersion) {
   const StaticRestMapper mapper(mappedTypes());
   EXPECT_EQ(mapper.kindsFor({.resource = "things"}),
             (std::vector<GroupVersionKind>{{"b.example.com", "v1", "Thing"},
@@ -79,14 +79,14 @@ TEST(StaticRestMapper, OfTablesPrefersCurrentThenGroupThenVersion) {
   EXPECT_EQ(mapper.resourceSingularizer("things"), "thing");
 }
 
-TEST(StaticRestMapper, OfTablesTakesAnOrderOfGroups) {
+TEST(StaticRestMapperTest, OfTablesTakesAnOrderOfGroups) {
   const std::vector<std::string_view> groups = {"x", "c.example.com"};
   const StaticRestMapper mapper(mappedTypes(), groups);
   EXPECT_EQ(mapper.kindFor({.resource = "things"}).group, "c.example.com");
   EXPECT_EQ(mapper.kindsFor({.resource = "things"}).back().group, "a.example.com");
 }
 
-TEST(StaticRestMapper, OfTablesMapsKindsAndKnowsNoLists) {
+TEST(StaticRestMapperTest, OfTablesMapsKindsAndKnowsNoLists) {
   const StaticRestMapper mapper(mappedTypes());
   const GroupKind thing{"b.example.com", "Thing"};
   EXPECT_EQ(mapper.restMapping(thing).gvk.version, "v1");
@@ -129,7 +129,7 @@ std::vector<ApiGroupResources> discovered() {
           versions};
 }
 
-TEST(StaticRestMapper, OfDiscoveryPrefersCoreThenTheServersOrder) {
+TEST(StaticRestMapperTest, OfDiscoveryPrefersCoreThenTheServersOrder) {
   const StaticRestMapper mapper(discovered());
   const auto kind = [&](GroupVersionResource partial) { return mapper.kindFor(partial); };
   EXPECT_EQ(kind({.resource = "pods"}), (GroupVersionKind{"", "v1", "Pod"}));
@@ -147,7 +147,7 @@ TEST(StaticRestMapper, OfDiscoveryPrefersCoreThenTheServersOrder) {
   EXPECT_THROW(mapper.restMapping({"", "Job"}), NoKindMatchError);
 }
 
-TEST(StaticRestMapper, OfDiscoveryPutsThePreferredVersionFirstWhereverItStands) {
+TEST(StaticRestMapperTest, OfDiscoveryPutsThePreferredVersionFirstWhereverItStands) {
   ApiGroupResources versions{
       group("g", {"v1", "v2"}),
       {{"v1", {resource("things", "Thing")}}, {"v2", {resource("things", "Thing")}}}};
@@ -157,7 +157,7 @@ TEST(StaticRestMapper, OfDiscoveryPutsThePreferredVersionFirstWhereverItStands) 
   EXPECT_EQ(mapper.restMappings({"g", "Thing"}).front().gvk.version, "v2");
 }
 
-TEST(StaticRestMapper, OfDiscoveryGuessesListsAndLowerCaseKinds) {
+TEST(StaticRestMapperTest, OfDiscoveryGuessesListsAndLowerCaseKinds) {
   const StaticRestMapper mapper(discovered());
   EXPECT_EQ(mapper.restMapping({"", "pod"}).gvr.resource, "pods");
   EXPECT_EQ(mapper.restMapping({"", "PodList"}).gvr.resource, "podlists");
@@ -174,7 +174,7 @@ TEST(StaticRestMapper, OfDiscoveryGuessesListsAndLowerCaseKinds) {
   EXPECT_EQ(lists.kindFor({.resource = "allowlists"}).kind, "AllowList");
 }
 
-TEST(JoinedGroupResources, LeaveOutVersionsWithoutResources) {
+TEST(JoinedGroupResourcesTest, LeaveOutVersionsWithoutResources) {
   const List<metav1::APIGroup> groups = {group("a", {"v1", "v2"}), group("b", {"v1"})};
   const List<metav1::APIResourceList> lists = {
       {.groupVersion = "b/v1", .resources = {resource("bars", "Bar")}},

@@ -15,7 +15,7 @@ using enum SelectorOperator;
 using testing::ElementsAre;
 using Fields = Map<String>;
 
-TEST(FieldSelectorParse, ReadsBackAsItWasPrinted) {
+TEST(FieldSelectorParseTest, ReadsBackAsItWasPrinted) {
   for (const std::string_view text :
        {"x=a,y=b,z=c", "", "x!=a,y=b", R"(x=a||y\=b)", R"(x=a\=\=b)", "x=", "x!=", "=a", "함=수",
         R"(k=\,,l=v2)", R"(k=\\,l=v2)", R"(k=\\\,,l=v2)", R"(a\,b=c)", R"(a\=b)", "a!!=b",
@@ -26,7 +26,7 @@ TEST(FieldSelectorParse, ReadsBackAsItWasPrinted) {
   }
 }
 
-TEST(FieldSelectorParse, SplitsTerms) {
+TEST(FieldSelectorParseTest, SplitsTerms) {
   EXPECT_THAT(Selector::parse("a=avalue,b==bvalue,c!=cvalue").requirements(),
               ElementsAre(Requirement{"a", Equals, "avalue"}, Requirement{"b", Equals, "bvalue"},
                           Requirement{"c", NotEquals, "cvalue"}));
@@ -36,14 +36,14 @@ TEST(FieldSelectorParse, SplitsTerms) {
               ElementsAre(Requirement{"a\\", Equals, "b"}));
 }
 
-TEST(FieldSelectorParse, IgnoresEmptyTerms) {
+TEST(FieldSelectorParseTest, IgnoresEmptyTerms) {
   EXPECT_EQ(Selector::parse("a=a,"), Selector::parse("a=a"));
   EXPECT_EQ(Selector::parse(",a=a"), Selector::parse("a=a"));
   EXPECT_EQ(Selector::parse(",,"), Selector());
   EXPECT_EQ(Selector::parse("=,!=,=="), Selector());
 }
 
-TEST(FieldSelectorParse, IsTheSameInAnyOrder) {
+TEST(FieldSelectorParseTest, IsTheSameInAnyOrder) {
   EXPECT_EQ(Selector::parse("x=a,a=x"), Selector::parse("a=x,x=a"));
   EXPECT_EQ(Selector::parse("a==z,a=b"), Selector::parse("a=b,a=z"));
   EXPECT_EQ(Selector::parse("b=1,a!=2,a=1").str(), "a!=2,a=1,b=1");
@@ -59,7 +59,7 @@ std::string errorOf(std::string_view text) {
   }
 }
 
-TEST(FieldSelectorParse, ReportsErrorsWithTheirPosition) {
+TEST(FieldSelectorParseTest, ReportsErrorsWithTheirPosition) {
   EXPECT_EQ(errorOf("x=a||y=b"), R"(6 unescaped character in value: '=': write \= for it)");
   EXPECT_EQ(errorOf("x==a==b"), R"(4 unescaped character in value: '=': write \= for it)");
   EXPECT_EQ(errorOf("x!==b"), R"(3 unescaped character in value: '=': write \= for it)");
@@ -72,7 +72,7 @@ TEST(FieldSelectorParse, ReportsErrorsWithTheirPosition) {
   EXPECT_EQ(errorOf("y=1,x=\\함"), "6 invalid escape sequence: \\함");
 }
 
-TEST(FieldSelectorValue, IsEscaped) {
+TEST(FieldSelectorValueTest, IsEscaped) {
   const std::pair<std::string_view, std::string_view> pairs[] = {
       {"", ""},       {"a", "a"},      {"=", R"(\=)"},
       {",", R"(\,)"}, {"\\", R"(\\)"}, {R"(\=\,\)", R"(\\\=\\\,\\)"}};
@@ -96,7 +96,7 @@ void expectMatch(std::string_view text, const Fields& fields, bool matches = tru
             matches);
 }
 
-TEST(FieldSelector, Matches) {
+TEST(FieldSelectorTest, Matches) {
   expectMatch("", {{"x", "y"}});
   expectMatch("x=y", {{"x", "y"}});
   expectMatch("x=y,z=w", {{"x", "y"}, {"z", "w"}});
@@ -114,7 +114,7 @@ TEST(FieldSelector, Matches) {
   expectMatch("foo=bar,foobar=bar,baz=blah", fields, false);
 }
 
-TEST(FieldSelector, IsMadeFromTerms) {
+TEST(FieldSelectorTest, IsMadeFromTerms) {
   EXPECT_TRUE(Selector::oneTermEqual("x", "y").matches(Fields{{"x", "y"}}));
   EXPECT_FALSE(Selector::oneTermEqual("x", "y").matches(Fields{{"x", "z"}}));
   EXPECT_FALSE(Selector::oneTermNotEqual("x", "y").matches(Fields{{"x", "y"}}));
@@ -123,7 +123,7 @@ TEST(FieldSelector, IsMadeFromTerms) {
   EXPECT_FALSE(Selector::oneTermEqual("", "").empty());
 }
 
-TEST(FieldSelector, FromASetMatchesThoseFields) {
+TEST(FieldSelectorTest, FromASetMatchesThoseFields) {
   const Fields fields{{"foo", "bar"}, {"baz", "blah"}};
   EXPECT_TRUE(Selector::fromSet({}).empty());
   EXPECT_TRUE(Selector::fromSet(fields).matches(fields));
@@ -132,7 +132,7 @@ TEST(FieldSelector, FromASetMatchesThoseFields) {
   EXPECT_EQ(Selector::fromSet(fields).str(), "baz=blah,foo=bar");
 }
 
-TEST(FieldSelector, OfSeveralMatchesIfAllMatch) {
+TEST(FieldSelectorTest, OfSeveralMatchesIfAllMatch) {
   const Selector both = Selector::andSelectors(
       {Selector::oneTermEqual("a", "1"), Selector(), Selector::oneTermNotEqual("b", "2")});
   EXPECT_EQ(both.str(), "a=1,b!=2");
@@ -140,7 +140,7 @@ TEST(FieldSelector, OfSeveralMatchesIfAllMatch) {
   EXPECT_EQ(Selector::andSelectors({both, Selector::nothing()}), Selector::nothing());
 }
 
-TEST(FieldSelector, EverythingAndNothingAreOpposites) {
+TEST(FieldSelectorTest, EverythingAndNothingAreOpposites) {
   EXPECT_TRUE(Selector::everything().matches(Fields{}));
   EXPECT_TRUE(Selector::everything().empty());
   EXPECT_FALSE(Selector::nothing().matches(Fields{}));
@@ -150,7 +150,7 @@ TEST(FieldSelector, EverythingAndNothingAreOpposites) {
   EXPECT_NE(Selector::nothing(), Selector::everything());
 }
 
-TEST(FieldSelector, ReturnsTheOnlyValueThatAFieldMayHave) {
+TEST(FieldSelectorTest, ReturnsTheOnlyValueThatAFieldMayHave) {
   EXPECT_EQ(Selector().requiresExactMatch("test"), std::nullopt);
   EXPECT_EQ(Selector::oneTermEqual("a", "b").requiresExactMatch("test"), std::nullopt);
   EXPECT_EQ(Selector::oneTermEqual("test", "b").requiresExactMatch("test"), "b");
@@ -159,7 +159,7 @@ TEST(FieldSelector, ReturnsTheOnlyValueThatAFieldMayHave) {
   EXPECT_EQ(Selector::parse("a=b,test!=a,test=b").requiresExactMatch("test"), "b");
 }
 
-TEST(FieldSelector, IsTransformed) {
+TEST(FieldSelectorTest, IsTransformed) {
   const auto keep = [](const String& field, const String& value) {
     return std::pair(field, value);
   };
@@ -189,7 +189,7 @@ TEST(FieldSelector, IsTransformed) {
   EXPECT_EQ(Selector::nothing().transform(keep), Selector::nothing());
 }
 
-TEST(FieldSelector, StreamsAndFormats) {
+TEST(FieldSelectorTest, StreamsAndFormats) {
   std::ostringstream out;
   out << Selector::parse("b==1");
   EXPECT_EQ(out.str(), "b=1");

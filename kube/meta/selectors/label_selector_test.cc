@@ -19,7 +19,7 @@ Requirement need(String key, SelectorOperator op, List<String> values = {}) {
   return Requirement(std::move(key), op, std::move(values));
 }
 
-TEST(LabelSelectorParse, ReadsBackAsItWasPrinted) {
+TEST(LabelSelectorParseTest, ReadsBackAsItWasPrinted) {
   for (std::string text :
        {"x=a,y=b,z=c", "", "x!=a,y=b", "x=", "x= ", "x=,z= ", "x= ,z= ", "!x", "x>1", "x>1,z<5"}) {
     const std::string printed = Selector::parse(text).str();
@@ -33,7 +33,7 @@ struct Reading {
   Selector selector;
 };
 
-TEST(LabelSelectorParse, TakesSets) {
+TEST(LabelSelectorParseTest, TakesSets) {
   const Reading readings[] = {
       {"", {}},
       {" \t\r\n", {}},
@@ -84,7 +84,7 @@ TEST(LabelSelectorParse, TakesSets) {
   }
 }
 
-TEST(LabelSelectorParse, IsTheSameInAnyOrder) {
+TEST(LabelSelectorParseTest, IsTheSameInAnyOrder) {
   EXPECT_EQ(Selector::parse("x=a,a=x"), Selector::parse("a=x,x=a"));
   EXPECT_EQ(Selector::parse("x=a,a=x").str(), "a=x,x=a");
   // Requirements of one key keep their order.
@@ -102,7 +102,7 @@ std::string errorOf(std::string_view text) {
   }
 }
 
-TEST(LabelSelectorParse, ReportsTheFoundTextAndItsPosition) {
+TEST(LabelSelectorParseTest, ReportsTheFoundTextAndItsPosition) {
   EXPECT_EQ(errorOf("x,,y"), "2 found ',', expected: identifier after ','");
   EXPECT_EQ(errorOf(",x,y"), "0 found ',', expected: !, identifier, or 'end of string'");
   EXPECT_EQ(errorOf("("), "0 found '(', expected: !, identifier, or 'end of string'");
@@ -133,7 +133,7 @@ TEST(LabelSelectorParse, ReportsTheFoundTextAndItsPosition) {
             "8 unable to parse requirement: found '', expected: ',', ')' or identifier");
 }
 
-TEST(LabelSelectorParse, ChecksKeysAndValues) {
+TEST(LabelSelectorParseTest, ChecksKeysAndValues) {
   EXPECT_THAT(errorOf("x=a||y=b"), HasSubstr("values[0][x]: Invalid value: \"a||y\""));
   EXPECT_THAT(errorOf("x<a"), HasSubstr("unable to parse requirement: values[0]: Invalid value: "
                                         "\"a\": for 'Gt', 'Lt' operators, the value must be an "
@@ -170,7 +170,7 @@ void expectNoMatch(std::string_view selector, const Labels& labels) {
   expectMatch(selector, labels, false);
 }
 
-TEST(LabelSelector, Matches) {
+TEST(LabelSelectorTest, Matches) {
   expectMatch("", {{"x", "y"}});
   expectMatch("x=y", {{"x", "y"}});
   expectMatch("x==y", {{"x", "y"}});
@@ -202,7 +202,7 @@ TEST(LabelSelector, Matches) {
   expectNoMatch("foo=bar,foobar=bar,baz=blah", labels);
 }
 
-TEST(LabelSelector, ComparesIntegers) {
+TEST(LabelSelectorTest, ComparesIntegers) {
   expectMatch("x>1", {{"x", "2"}});
   expectMatch("x<1", {{"x", "0"}});
   expectMatch("x<1", {{"x", "-5"}});
@@ -219,7 +219,7 @@ TEST(LabelSelector, ComparesIntegers) {
   expectNoMatch("x<1", {});
 }
 
-TEST(LabelSelector, EverythingAndNothingAreOpposites) {
+TEST(LabelSelectorTest, EverythingAndNothingAreOpposites) {
   const Selector everything = Selector::everything();
   EXPECT_TRUE(everything.matches(Labels{{"x", "y"}}));
   EXPECT_TRUE(everything.empty());
@@ -237,7 +237,7 @@ TEST(LabelSelector, EverythingAndNothingAreOpposites) {
   EXPECT_FALSE(Selector::parse("a,!a").matchesNothing());
 }
 
-TEST(LabelSelector, FromASetMatchesThoseLabels) {
+TEST(LabelSelectorTest, FromASetMatchesThoseLabels) {
   const Labels labels{{"foo", "bar"}, {"baz", "blah"}};
   EXPECT_TRUE(Selector::fromSet({}).empty());
   EXPECT_TRUE(Selector::fromSet({}).matches(labels));
@@ -248,7 +248,7 @@ TEST(LabelSelector, FromASetMatchesThoseLabels) {
   EXPECT_NO_THROW(Selector::fromSet({{"-", "-"}}));
 }
 
-TEST(LabelSelector, AValidatedSetIsChecked) {
+TEST(LabelSelectorTest, AValidatedSetIsChecked) {
   EXPECT_EQ(Selector::validatedFromSet({{"key", "val"}}), Selector({need("key", Equals, {"val"})}));
   try {
     Selector::validatedFromSet({{"Key", std::string(64, 'a')}});
@@ -259,7 +259,7 @@ TEST(LabelSelector, AValidatedSetIsChecked) {
   }
 }
 
-TEST(LabelSelector, RequirementsAreAddedInOrderOfKeys) {
+TEST(LabelSelectorTest, RequirementsAreAddedInOrderOfKeys) {
   Selector selector{need("key", In, {"value"})};
   selector.add(need("key2", Equals, {"value2"}));
   selector.add(need("a", Exists));
@@ -270,7 +270,7 @@ TEST(LabelSelector, RequirementsAreAddedInOrderOfKeys) {
                           need("key2", Equals, {"value2"})));
 }
 
-TEST(LabelSelector, CopiesAreIndependent) {
+TEST(LabelSelectorTest, CopiesAreIndependent) {
   const Selector original = Selector::parse("a=b");
   Selector copy = original;
   copy.add(need("c", Exists));
@@ -278,7 +278,7 @@ TEST(LabelSelector, CopiesAreIndependent) {
   EXPECT_EQ(copy.str(), "a=b,c");
 }
 
-TEST(LabelSelector, Prints) {
+TEST(LabelSelectorTest, Prints) {
   EXPECT_EQ(
       Selector({need("x", In, {"abc", "def"}), need("y", NotIn, {"jkl"}), need("z", Exists)}).str(),
       "x in (abc,def),y notin (jkl),z");
@@ -298,7 +298,7 @@ TEST(LabelSelector, Prints) {
   EXPECT_EQ(fmt::format("{} {}", Selector::parse("a"), need("b", Exists)), "a b");
 }
 
-TEST(LabelSelector, ReturnsTheOnlyValueThatALabelMayHave) {
+TEST(LabelSelectorTest, ReturnsTheOnlyValueThatALabelMayHave) {
   const auto of = [](Selector selector, std::string_view key) {
     return selector.requiresExactMatch(key);
   };
@@ -321,7 +321,7 @@ struct Construction {
   std::string_view field = {};  // of the only error; "" for none
 };
 
-TEST(LabelRequirement, IsCheckedWhenMade) {
+TEST(LabelRequirementTest, IsCheckedWhenMade) {
   const std::string longText(254, 'a');
   const Construction constructions[] = {
       {"x1", In, {}, "values"},
@@ -361,7 +361,7 @@ TEST(LabelRequirement, IsCheckedWhenMade) {
             "single value");
 }
 
-TEST(LabelRequirement, EqualsOneOfTheSameKeyOperatorAndValues) {
+TEST(LabelRequirementTest, EqualsOneOfTheSameKeyOperatorAndValues) {
   EXPECT_EQ(need("key", In, {"foo", "bar"}), need("key", In, {"foo", "bar"}));
   EXPECT_NE(need("key", In, {"foo"}), need("key1", In, {"foo"}));
   EXPECT_NE(need("key", In, {"foo"}), need("key", Equals, {"foo"}));
@@ -371,7 +371,7 @@ TEST(LabelRequirement, EqualsOneOfTheSameKeyOperatorAndValues) {
 
 using metav1::LabelSelector;
 
-TEST(LabelSelectorOfApi, IsRead) {
+TEST(LabelSelectorOfApiTest, IsRead) {
   const Map<String> matchLabels{{"foo", "bar"}};
   const List<metav1::LabelSelectorRequirement> expressions{
       {.key = "baz", .operator_ = "In", .values = {"qux", "norf"}}};
@@ -395,7 +395,7 @@ TEST(LabelSelectorOfApi, IsRead) {
       "a,!b,c notin (d)");
 }
 
-TEST(LabelSelectorOfApi, IsChecked) {
+TEST(LabelSelectorOfApiTest, IsChecked) {
   EXPECT_THROW(Selector::from(LabelSelector{
                    .matchExpressions = {{.key = "baz", .operator_ = "Exists", .values = {"qux"}}}}),
                ValidationError);
@@ -408,7 +408,7 @@ TEST(LabelSelectorOfApi, IsChecked) {
   }
 }
 
-TEST(LabelSelectorOfApi, IsMadeFromText) {
+TEST(LabelSelectorOfApiTest, IsMadeFromText) {
   EXPECT_EQ(parseToLabelSelector(""), LabelSelector{});
   EXPECT_EQ(parseToLabelSelector("foo=bar,baz in (qux,norf),a,!b,c notin (d)"),
             (LabelSelector{
@@ -430,7 +430,7 @@ TEST(LabelSelectorOfApi, IsMadeFromText) {
   EXPECT_THROW(parseToLabelSelector("a,,"), DecodeError);
 }
 
-TEST(LabelSelectorOfApi, MeansTheSameAsASelector) {
+TEST(LabelSelectorOfApiTest, MeansTheSameAsASelector) {
   for (const std::string_view text : {"", "a", "!a", "a=b", "a in (b,c),d notin (e)"}) {
     const Selector selector = Selector::parse(text);
     EXPECT_EQ(Selector::from(toLabelSelector(selector)), selector) << text;
@@ -439,7 +439,7 @@ TEST(LabelSelectorOfApi, MeansTheSameAsASelector) {
   EXPECT_TRUE(toLabelSelector(Selector::everything()));
 }
 
-TEST(LabelSelectorOfApi, IsFormattedForUsers) {
+TEST(LabelSelectorOfApiTest, IsFormattedForUsers) {
   EXPECT_EQ(formatLabelSelector(LabelSelector{.matchLabels = {{"a", "b"}}}), "a=b");
   EXPECT_EQ(formatLabelSelector(LabelSelector{}), "<none>");
   EXPECT_EQ(formatLabelSelector(nullptr), "<none>");
@@ -448,7 +448,7 @@ TEST(LabelSelectorOfApi, IsFormattedForUsers) {
   EXPECT_EQ(formatLabels({{"b", "2"}, {"a", "1"}}), "a=1,b=2");
 }
 
-TEST(LabelSelectorOfApi, OfEqualityIsAMap) {
+TEST(LabelSelectorOfApiTest, OfEqualityIsAMap) {
   const auto with = [](std::string_view op, List<String> values) {
     return LabelSelector{
         .matchLabels = {{"foo", "bar"}},

@@ -7,7 +7,7 @@
 namespace kube {
 namespace {
 
-TEST(ErrorPath, GrowsByNamesIndexesAndKeys) {
+TEST(ErrorPathTest, GrowsByNamesIndexesAndKeys) {
   const ErrorPath root("root");
   EXPECT_EQ(root.str(), "root");
   EXPECT_EQ(root.child("first").child("second").str(), "root.first.second");
@@ -17,13 +17,13 @@ TEST(ErrorPath, GrowsByNamesIndexesAndKeys) {
   EXPECT_EQ(root.str(), "root");
 }
 
-TEST(ErrorPath, WithoutARootItsStepsStandAlone) {
+TEST(ErrorPathTest, WithoutARootItsStepsStandAlone) {
   EXPECT_EQ(ErrorPath().str(), "<nil>");
   EXPECT_EQ(ErrorPath().child("key").str(), "key");
   EXPECT_EQ(ErrorPath().child("values").index(0).key("x").str(), "values[0][x]");
 }
 
-TEST(FieldError, PrintsAsUpstreamDoes) {
+TEST(FieldErrorTest, PrintsAsUpstreamDoes) {
   const ErrorPath f("f");
   EXPECT_EQ(FieldError::invalid(f, "v", "d").str(), "f: Invalid value: \"v\": d");
   EXPECT_EQ(FieldError::invalid(f, "v", "").str(), "f: Invalid value: \"v\"");
@@ -39,7 +39,7 @@ TEST(FieldError, PrintsAsUpstreamDoes) {
   EXPECT_EQ(FieldError::internal(f, "e").str(), "f: Internal error: e");
 }
 
-TEST(FieldError, ReportsLimits) {
+TEST(FieldErrorTest, ReportsLimits) {
   const ErrorPath f("f");
   EXPECT_EQ(FieldError::tooLong(f, 5).str(), "f: Too long: may not be more than 5 bytes");
   EXPECT_EQ(FieldError::tooLong(f, 1).str(), "f: Too long: may not be more than 1 byte");
@@ -55,7 +55,7 @@ TEST(FieldError, ReportsLimits) {
   EXPECT_EQ(FieldError::tooFew(f, 1, 2).str(), "f: Too few: 1: must have at least 2 items");
 }
 
-TEST(FieldError, ShowsValuesOfEveryType) {
+TEST(FieldErrorTest, ShowsValuesOfEveryType) {
   const ErrorPath f("f");
   const auto shown = [&](Value value) { return FieldError::duplicate(f, std::move(value)).body(); };
   EXPECT_EQ(shown(nullptr), "Duplicate value: null");
@@ -68,7 +68,7 @@ TEST(FieldError, ShowsValuesOfEveryType) {
             R"(Duplicate value: {"a":[],"b":"x\u000a\"y"})");
 }
 
-TEST(FieldError, BecomesACauseOfAStatus) {
+TEST(FieldErrorTest, BecomesACauseOfAStatus) {
   const auto cause = FieldError::invalid(ErrorPath("metadata.name"), "A", "bad").cause();
   EXPECT_EQ(cause.reason, "FieldValueInvalid");
   EXPECT_EQ(cause.message, "Invalid value: \"A\": bad");
@@ -78,7 +78,7 @@ TEST(FieldError, BecomesACauseOfAStatus) {
   EXPECT_EQ(causeReason(FieldError::Type::TooMany), "FieldValueTooMany");
 }
 
-TEST(FieldErrors, PrintOnceEach) {
+TEST(FieldErrorsTest, PrintOnceEach) {
   const ErrorPath f("f");
   EXPECT_EQ(toString(FieldErrors{}), "");
   const auto invalid = FieldError::invalid(f, "v", "d");
@@ -88,7 +88,7 @@ TEST(FieldErrors, PrintOnceEach) {
             "[f: Invalid value: \"v\": d, f: Required value]");
 }
 
-TEST(FieldErrors, AreThrownIfThereAreAny) {
+TEST(FieldErrorsTest, AreThrownIfThereAreAny) {
   EXPECT_NO_THROW(throwIfAny({}));
   FieldErrors errors{FieldError::required(ErrorPath("a"))};
   append(errors, {FieldError::required(ErrorPath("b"))});
@@ -103,7 +103,7 @@ TEST(FieldErrors, AreThrownIfThereAreAny) {
   }
 }
 
-TEST(FieldError, Streams) {
+TEST(FieldErrorTest, Streams) {
   std::ostringstream out;
   out << ErrorPath("a").index(1) << ' ' << FieldError::required(ErrorPath("b"));
   EXPECT_EQ(out.str(), "a[1] b: Required value");

@@ -9,14 +9,14 @@
 namespace kube {
 namespace {
 
-TEST(GenerateName, AppendsFiveCharacters) {
+TEST(GenerateNameTest, AppendsFiveCharacters) {
   const std::string name = generateName("web-");
   EXPECT_EQ(name.size(), 9U);
   EXPECT_TRUE(name.starts_with("web-"));
   EXPECT_EQ(name.find_first_not_of("bcdfghjklmnpqrstvwxz2456789", 4), std::string::npos) << name;
 }
 
-TEST(GenerateName, CutsTheBaseSoThatTheNameIsALabel) {
+TEST(GenerateNameTest, CutsTheBaseSoThatTheNameIsALabel) {
   const std::string base(58, 'a');
   EXPECT_EQ(generateName(base).size(), 63U);
   const std::string name = generateName(base + std::string(200, 'b'));
@@ -25,13 +25,13 @@ TEST(GenerateName, CutsTheBaseSoThatTheNameIsALabel) {
   EXPECT_TRUE(validation::isDNS1123Label(name).empty());
 }
 
-TEST(GenerateName, GivesDifferentNames) {
+TEST(GenerateNameTest, GivesDifferentNames) {
   std::set<std::string> names;
   for (int i = 0; i < 50; ++i) names.insert(generateName(""));
   EXPECT_GT(names.size(), 45U);
 }
 
-TEST(SimpleNameGenerator, TakesItsRandomnessFromASource) {
+TEST(SimpleNameGeneratorTest, TakesItsRandomnessFromASource) {
   EXPECT_EQ(SimpleNameGenerator([] { return 0.0; }).generateName("a-"), "a-bbbbb");
   EXPECT_EQ(SimpleNameGenerator([] { return 0.9999999; }).generateName("a-"), "a-99999");
   double next = 0;
@@ -40,13 +40,13 @@ TEST(SimpleNameGenerator, TakesItsRandomnessFromASource) {
   EXPECT_EQ(any.generateName(""), "cdfgh");
 }
 
-TEST(RandomString, UsesEveryCharacter) {
+TEST(RandomStringTest, UsesEveryCharacter) {
   EXPECT_EQ(randomString(0), "");
   const std::string text = randomString(5000);
   EXPECT_EQ(std::set<char>(text.begin(), text.end()).size(), 27U);
 }
 
-TEST(SafeEncodeString, IsUpstreams) {
+TEST(SafeEncodeStringTest, IsUpstreams) {
   EXPECT_EQ(safeEncodeString(""), "");
   // '0' is 48, and 48 modulo 27 is 21.
   EXPECT_EQ(safeEncodeString("0123456789"), "456789bcdf");

@@ -22,7 +22,7 @@ std::vector<std::string> texts(const FieldErrors& errors) {
   return result;
 }
 
-TEST(ObjectMetaValidation, TakesAnOrdinaryObject) {
+TEST(ObjectMetaValidationTest, TakesAnOrdinaryObject) {
   const ObjectMeta meta{.name = "web-1",
                         .generateName = "web-",
                         .namespace_ = "book",
@@ -38,7 +38,7 @@ TEST(ObjectMetaValidation, TakesAnOrdinaryObject) {
   EXPECT_THAT(texts(validateObjectMeta(meta)), IsEmpty());
 }
 
-TEST(ObjectMetaValidation, NamesFollowTheRuleOfTheResource) {
+TEST(ObjectMetaValidationTest, NamesFollowTheRuleOfTheResource) {
   const ObjectMetaRules rules{.namespaced = false, .name = [](std::string_view name, bool) {
                                 return name == "test" ? Reasons{} : Reasons{"wrong value"};
                               }};
@@ -54,7 +54,7 @@ TEST(ObjectMetaValidation, NamesFollowTheRuleOfTheResource) {
                           R"(field.name: Invalid value: "bad": wrong value)"));
 }
 
-TEST(ObjectMetaValidation, ANameIsRequired) {
+TEST(ObjectMetaValidationTest, ANameIsRequired) {
   EXPECT_THAT(texts(validateObjectMeta({.namespace_ = "a"})),
               ElementsAre("metadata.name: Required value: name or generateName is required"));
   EXPECT_THAT(texts(validateObjectMeta({.name = "A", .namespace_ = "a"})),
@@ -62,7 +62,7 @@ TEST(ObjectMetaValidation, ANameIsRequired) {
                   "metadata.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain")));
 }
 
-TEST(ObjectMetaValidation, TheNamespaceGoesWithTheScope) {
+TEST(ObjectMetaValidationTest, TheNamespaceGoesWithTheScope) {
   EXPECT_THAT(texts(validateObjectMeta({.name = "a"})),
               ElementsAre("metadata.namespace: Required value"));
   EXPECT_THAT(texts(validateObjectMeta({.name = "a", .namespace_ = "b"}, {.namespaced = false})),
@@ -73,7 +73,7 @@ TEST(ObjectMetaValidation, TheNamespaceGoesWithTheScope) {
   EXPECT_EQ(validateObjectMeta({.name = "a", .namespace_ = std::string(64, 'A')}).size(), 2U);
 }
 
-TEST(ObjectMetaValidation, AGenerateNameMayEndInADash) {
+TEST(ObjectMetaValidationTest, AGenerateNameMayEndInADash) {
   EXPECT_THAT(nameIsDNSSubdomain("foo-", true), IsEmpty());
   EXPECT_THAT(nameIsDNSLabel("foo-", true), IsEmpty());
   EXPECT_THAT(nameIsDNS1035Label("foo-", true), IsEmpty());
@@ -84,14 +84,14 @@ TEST(ObjectMetaValidation, AGenerateNameMayEndInADash) {
   EXPECT_FALSE(nameIsPathSegment("..", false).empty());
 }
 
-TEST(ObjectMetaValidation, LabelsAreReportedByKeyAndValue) {
+TEST(ObjectMetaValidationTest, LabelsAreReportedByKeyAndValue) {
   EXPECT_THAT(
       texts(validateObjectMeta({.name = "a", .namespace_ = "b", .labels = {{"a b", "c d"}}})),
       ElementsAre(HasSubstr("metadata.labels: Invalid value: \"a b\": name part must consist of"),
                   HasSubstr("metadata.labels: Invalid value: \"c d\": a valid label must be")));
 }
 
-TEST(ObjectMetaValidation, AnnotationsAreLimitedInAll) {
+TEST(ObjectMetaValidationTest, AnnotationsAreLimitedInAll) {
   const auto check = [](const Map<String>& annotations) {
     return texts(validateAnnotations(annotations, kField));
   };
@@ -123,7 +123,7 @@ metav1::OwnerReference owner(std::string_view kind, std::optional<bool> controll
           .controller = controller};
 }
 
-TEST(ObjectMetaValidation, OneOwnerMayBeTheController) {
+TEST(ObjectMetaValidationTest, OneOwnerMayBeTheController) {
   const auto check = [](const List<metav1::OwnerReference>& owners) {
     return texts(validateOwnerReferences(owners, kField));
   };
@@ -137,7 +137,7 @@ TEST(ObjectMetaValidation, OneOwnerMayBeTheController) {
                             "references for B/name and C/name"))));
 }
 
-TEST(ObjectMetaValidation, OwnersAreNamedCompletely) {
+TEST(ObjectMetaValidationTest, OwnersAreNamedCompletely) {
   EXPECT_THAT(texts(validateOwnerReferences({metav1::OwnerReference{}}, kField)),
               ElementsAre("field.apiVersion: Invalid value: \"\": version must not be empty",
                           "field.kind: Invalid value: \"\": must not be empty",
@@ -149,7 +149,7 @@ TEST(ObjectMetaValidation, OwnersAreNamedCompletely) {
               ElementsAre(HasSubstr("/v1, Kind=Event is disallowed from being an owner")));
 }
 
-TEST(ObjectMetaValidation, FinalizersAreQualifiedNamesThatDoNotConflict) {
+TEST(ObjectMetaValidationTest, FinalizersAreQualifiedNamesThatDoNotConflict) {
   EXPECT_THAT(texts(validateFinalizers({"x/a", "kubernetes"}, kField)), IsEmpty());
   EXPECT_THAT(texts(validateFinalizers({"a b"}, kField)),
               ElementsAre(HasSubstr("field: Invalid value: \"a b\"")));
@@ -158,7 +158,7 @@ TEST(ObjectMetaValidation, FinalizersAreQualifiedNamesThatDoNotConflict) {
                           "orphan and foregroundDeletion cannot be both set"));
 }
 
-TEST(ObjectMetaValidation, ManagedFieldsAreWellFormed) {
+TEST(ObjectMetaValidationTest, ManagedFieldsAreWellFormed) {
   const auto check = [](metav1::ManagedFieldsEntry entry) {
     return texts(validateManagedFields({std::move(entry)}, kField));
   };
@@ -179,7 +179,7 @@ TEST(ObjectMetaValidation, ManagedFieldsAreWellFormed) {
               ElementsAre("field[0].subresource: Too long: may not be more than 256 bytes"));
 }
 
-TEST(ObjectMetaUpdate, FieldsThatTheServerSetsAreImmutable) {
+TEST(ObjectMetaUpdateTest, FieldsThatTheServerSetsAreImmutable) {
   const Time now = Time::fromUnix(1000);
   const Time later = Time::fromUnix(2000);
   const auto check = [](ObjectMeta meta, ObjectMeta old) {
@@ -213,14 +213,14 @@ TEST(ObjectMetaUpdate, FieldsThatTheServerSetsAreImmutable) {
               ElementsAre("field.namespace: Invalid value: \"b\": field is immutable"));
 }
 
-TEST(ObjectMetaUpdate, NeedsAResourceVersionAndTheSameName) {
+TEST(ObjectMetaUpdateTest, NeedsAResourceVersionAndTheSameName) {
   EXPECT_THAT(
       texts(validateObjectMetaUpdate({.name = "b"}, {.name = "a"})),
       ElementsAre("metadata.resourceVersion: Invalid value: \"\": must be specified for an update",
                   "metadata.name: Invalid value: \"b\": field is immutable"));
 }
 
-TEST(ObjectMetaUpdate, GenerationsOnlyGrow) {
+TEST(ObjectMetaUpdateTest, GenerationsOnlyGrow) {
   const auto check = [](std::int64_t generation, std::int64_t old) {
     return texts(validateObjectMetaUpdate({.resourceVersion = "1", .generation = generation},
                                           {.resourceVersion = "1", .generation = old}, kField));
@@ -231,7 +231,7 @@ TEST(ObjectMetaUpdate, GenerationsOnlyGrow) {
   EXPECT_THAT(check(2, 1), IsEmpty());
 }
 
-TEST(ObjectMetaUpdate, AnObjectBeingDeletedGetsNoNewFinalizers) {
+TEST(ObjectMetaUpdateTest, AnObjectBeingDeletedGetsNoNewFinalizers) {
   const auto check = [](List<String> finalizers, List<String> old, Time deleted) {
     return texts(validateObjectMetaUpdate(
         {.resourceVersion = "1", .deletionTimestamp = deleted, .finalizers = finalizers},
@@ -247,7 +247,7 @@ TEST(ObjectMetaUpdate, AnObjectBeingDeletedGetsNoNewFinalizers) {
   EXPECT_THAT(check({"x/a", "y/b"}, {"x/a"}, {}), IsEmpty());
 }
 
-TEST(LabelSelectorValidation, OperatorsGoWithTheirValues) {
+TEST(LabelSelectorValidationTest, OperatorsGoWithTheirValues) {
   const metav1::LabelSelector selector{
       .matchLabels = {{"a", "b"}},
       .matchExpressions = {{.key = "a", .operator_ = "In", .values = {"x"}},
@@ -267,7 +267,7 @@ TEST(LabelSelectorValidation, OperatorsGoWithTheirValues) {
                   HasSubstr("field.matchExpressions[4].values[1]: Invalid value: \"-\"")));
 }
 
-TEST(ConditionValidation, FollowsUpstream) {
+TEST(ConditionValidationTest, FollowsUpstream) {
   const metav1::Condition good{.type = "example.com/Ready",
                                .status = "True",
                                .lastTransitionTime = Time::fromUnix(1),

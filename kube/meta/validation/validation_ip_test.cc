@@ -29,7 +29,7 @@ void expectDetail(const FieldErrors& errors, std::string_view detail, std::strin
   EXPECT_EQ(errors[0].badValue, Value(text));
 }
 
-TEST(ValidIP, FollowsUpstream) {
+TEST(ValidIPTest, FollowsUpstream) {
   constexpr std::string_view kBad = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
   constexpr std::string_view kZeros = "must not have leading 0s";
   constexpr std::string_view kMapped = "must not be an IPv4-mapped IPv6 address";
@@ -88,7 +88,7 @@ TEST(ValidIP, FollowsUpstream) {
   }
 }
 
-TEST(ValidIP, MayBeRestrictedToAFamily) {
+TEST(ValidIPTest, MayBeRestrictedToAFamily) {
   expectDetail(isValidIPv4(kPath, "10.0.0.1"), "", "10.0.0.1");
   expectDetail(isValidIPv4(kPath, "::1"), "must be a valid IPv4 address", "::1");
   expectDetail(isValidIPv4(kPath, "x"), "must be a valid IPv4 address", "x");
@@ -98,7 +98,7 @@ TEST(ValidIP, MayBeRestrictedToAFamily) {
   expectDetail(isValidIPv6(kPath, "::FFFF"), "must be in canonical form", "::FFFF");
 }
 
-TEST(ValidCIDR, FollowsUpstream) {
+TEST(ValidCIDRTest, FollowsUpstream) {
   constexpr std::string_view kBad =
       "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
   constexpr std::string_view kZeros = "must not have leading 0s in IP or prefix length";
@@ -139,7 +139,7 @@ TEST(ValidCIDR, FollowsUpstream) {
   }
 }
 
-TEST(ValidInterfaceAddress, FollowsUpstream) {
+TEST(ValidInterfaceAddressTest, FollowsUpstream) {
   constexpr std::string_view kBad = "must be a valid address in CIDR form";
   const Case cases[] = {
       {"1.2.3.4/24"},

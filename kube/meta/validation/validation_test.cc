@@ -23,7 +23,7 @@ void expectBad(Check check, std::initializer_list<std::string> texts) {
   for (const std::string& text : texts) EXPECT_FALSE(check(text).empty()) << text;
 }
 
-TEST(Validation, DNS1123Label) {
+TEST(ValidationTest, DNS1123Label) {
   expectGood(isDNS1123Label, {"a", "ab", "abc", "a1", "a-1", "a--1--2--b", "0", "01", "012", "1a",
                               "1-a", "1--a--b--2", repeat('a', 63)});
   expectBad(isDNS1123Label, {"",
@@ -71,7 +71,7 @@ TEST(Validation, DNS1123Label) {
   EXPECT_THAT(isDNS1123Label(repeat('a', 64)), ElementsAre("must be no more than 63 characters"));
 }
 
-TEST(Validation, DNS1123Subdomain) {
+TEST(ValidationTest, DNS1123Subdomain) {
   expectGood(isDNS1123Subdomain,
              {"a", "ab", "a-1", "a--1--2--b", "0", "012", "1--a--b--2", "a.a", "a1.a", "a-1.a",
               "a--1--2--b.1", "0.a", "1-a.1", "a.b.c.d.e", "11.22.33.44.55", repeat('a', 253)});
@@ -114,7 +114,7 @@ TEST(Validation, DNS1123Subdomain) {
               ElementsAre("must be no more than 253 characters", HasSubstr("RFC 1123")));
 }
 
-TEST(Validation, DNS1123SubdomainWithUnderscore) {
+TEST(ValidationTest, DNS1123SubdomainWithUnderscore) {
   expectGood(isDNS1123SubdomainWithUnderscore,
              {"example.com", "_example.com", "sub._example.com", "sub-domain.example.com",
               "sub_domain.example.com"});
@@ -123,20 +123,20 @@ TEST(Validation, DNS1123SubdomainWithUnderscore) {
   EXPECT_EQ(isDNS1123SubdomainWithUnderscore("a." + repeat('\0', 251) + ".com").size(), 2U);
 }
 
-TEST(Validation, WildcardDNS1123Subdomain) {
+TEST(ValidationTest, WildcardDNS1123Subdomain) {
   expectGood(isWildcardDNS1123Subdomain, {"*.example.com", "*.bar.com", "*.foo.bar.com"});
   expectBad(isWildcardDNS1123Subdomain,
             {"*.*.bar.com", "*.foo.*.com", "*bar.com", "f*.bar.com", "*", "*."});
 }
 
-TEST(Validation, DNS1035Label) {
+TEST(ValidationTest, DNS1035Label) {
   expectGood(isDNS1035Label, {"a", "ab", "abc", "a1", "a-1", "a--1--2--b", repeat('a', 63)});
   expectBad(isDNS1035Label, {"0", "01", "1a", "1-a", "", "A", "aBc", "-", "a-", "-a", "_", "a_b",
                              ".", "a.b", " ", "a b", repeat('a', 64)});
   EXPECT_THAT(isDNS1035Label("1a"), ElementsAre(HasSubstr("start with an alphabetic character")));
 }
 
-TEST(Validation, QualifiedName) {
+TEST(ValidationTest, QualifiedName) {
   expectGood(isQualifiedName,
              {"simple", "now-with-dashes", "1-starts-with-num", "1234", "simple/simple",
               "now-with-dashes/simple", "now-with-dashes/now-with-dashes", "now.with.dots/simple",
@@ -149,7 +149,7 @@ TEST(Validation, QualifiedName) {
              repeat('a', 64), repeat('a', 254) + "/abc"});
 }
 
-TEST(Validation, QualifiedNameErrorsNameTheInvalidPart) {
+TEST(ValidationTest, QualifiedNameErrorsNameTheInvalidPart) {
   constexpr std::string_view kRule =
       "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
       "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
@@ -169,7 +169,7 @@ TEST(Validation, QualifiedNameErrorsNameTheInvalidPart) {
   EXPECT_THAT(isQualifiedName("A/a"), ElementsAre(HasSubstr("prefix part a lowercase RFC 1123")));
 }
 
-TEST(Validation, LabelValue) {
+TEST(ValidationTest, LabelValue) {
   expectGood(isValidLabelValue, {"simple", "now-with-dashes", "1-starts-with-num", "end-with-num-1",
                                  "1234", repeat('a', 63), ""});
   expectBad(isValidLabelValue, {"nospecialchars%^=@", "Tama-nui-te-rā.is.Māori.sun",
@@ -184,7 +184,7 @@ TEST(Validation, LabelValue) {
   EXPECT_THAT(isValidLabelValue(repeat('a', 64)), ElementsAre("must be no more than 63 bytes"));
 }
 
-TEST(Validation, PathSegment) {
+TEST(ValidationTest, PathSegment) {
   expectGood(isPathSegmentName, {"", "a", "a.b", "...", "system:node", "A b"});
   EXPECT_THAT(isPathSegmentName("."), ElementsAre("may not be '.'"));
   EXPECT_THAT(isPathSegmentName(".."), ElementsAre("may not be '..'"));
@@ -194,7 +194,7 @@ TEST(Validation, PathSegment) {
   expectBad(isPathSegmentPrefix, {"/", "a%"});
 }
 
-TEST(Validation, Numbers) {
+TEST(ValidationTest, Numbers) {
   for (const int port : {1, 2, 1000, 16384, 32768, 65535}) {
     EXPECT_THAT(isValidPortNum(port), IsEmpty()) << port;
   }
@@ -216,7 +216,7 @@ TEST(Validation, Numbers) {
   }
 }
 
-TEST(Validation, PortName) {
+TEST(ValidationTest, PortName) {
   expectGood(isValidPortName,
              {"telnet", "re-mail-ck", "pop3", "a", "a-1", "1-a", "a-1-b-2-c", "1-a-2-b-3"});
   expectBad(isValidPortName, {"longerthan15characters", "", repeat('a', 16), "12345", "1-2-3-4",
@@ -229,7 +229,7 @@ TEST(Validation, PortName) {
   EXPECT_THAT(isValidPortName(repeat('a', 16)), ElementsAre("must be no more than 15 characters"));
 }
 
-TEST(Validation, Percent) {
+TEST(ValidationTest, Percent) {
   expectGood(isValidPercent, {"0%", "00000%", "1%", "01%", "99%", "100%", "101%"});
   expectBad(isValidPercent,
             {"", "%", "0", "100", "0.0%", "99.9%", "hundred", " 1%", "1% ", "-0%", "-1%", "+1%"});
@@ -238,7 +238,7 @@ TEST(Validation, Percent) {
                           "'%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"));
 }
 
-TEST(Validation, Identifiers) {
+TEST(ValidationTest, Identifiers) {
   expectGood(isCIdentifier, {"a", "ab", "abc", "a1", "_a", "a_", "a_b", "a_1", "a__1__2__b",
                              "__abc", "A", "AbC", "_A1"});
   expectBad(isCIdentifier,
@@ -250,7 +250,7 @@ TEST(Validation, Identifiers) {
   EXPECT_THAT(isEnvVarName(".."), ElementsAre("must not be '..'"));
 }
 
-TEST(Validation, RelaxedEnvVarName) {
+TEST(ValidationTest, RelaxedEnvVarName) {
   expectGood(isRelaxedEnvVarName,
              {"-",   ":",  "_",  "+a", ">a", "<a", "a.", "a..", "*a",  "%a", "?a", "a:a",
               "aAz", "~a", "|a", "a9", "/a", "a ", "#a", "0a",  "0 a", "'a", "(a", "@a"});
@@ -261,13 +261,13 @@ TEST(Validation, RelaxedEnvVarName) {
   EXPECT_THAT(isRelaxedEnvVarName(""), ElementsAre("environment variable name must be non-empty"));
 }
 
-TEST(Validation, ConfigMapKey) {
+TEST(ValidationTest, ConfigMapKey) {
   expectGood(isConfigMapKey, {"a", "good", "good-good", "still.good", "this.is.also.good",
                               ".so.is.this", "THIS_IS_GOOD", "so_is_this_17", repeat('a', 253)});
   expectBad(isConfigMapKey, {".", "..", "..bad", "b*d", "bad!&bad", "", repeat('a', 254)});
 }
 
-TEST(Validation, HTTPHeaderName) {
+TEST(ValidationTest, HTTPHeaderName) {
   expectGood(isHTTPHeaderName, {"Accept-Encoding", "Host", "X-Forwarded-For", "a", "-a", "a-",
                                 "a--1--2--b", "--abc-123", "A1"});
   expectBad(isHTTPHeaderName, {"Host:", "X-@Home", "", "_", "a_", ".", "a.b", " ", "a b", "#a#",
@@ -279,7 +279,7 @@ FieldErrors at(std::string_view text) {
   return Check(ErrorPath("f"), text);
 }
 
-TEST(Validation, FullyQualifiedDomainName) {
+TEST(ValidationTest, FullyQualifiedDomainName) {
   const std::string three = repeat('a', 63) + "." + repeat('b', 63) + "." + repeat('c', 63) + ".";
   expectGood(at<isFullyQualifiedDomainName>,
              {"a.com", "k8s.io", "dev.k8s.io", "dev.k8s.io.", "foo.example.com", "bbc.co.uk",
@@ -296,7 +296,7 @@ TEST(Validation, FullyQualifiedDomainName) {
             "dots");
 }
 
-TEST(Validation, FullyQualifiedName) {
+TEST(ValidationTest, FullyQualifiedName) {
   expectGood(at<isFullyQualifiedName>, {"dev.k8s.io", "foo.example.com", "bbc.co.uk", "10.0.0.1",
                                         repeat('a', 246) + ".k8s.io"});
   expectBad(at<isFullyQualifiedName>,
@@ -306,7 +306,7 @@ TEST(Validation, FullyQualifiedName) {
               HasSubstr("should be a domain with at least three segments separated by dots"));
 }
 
-TEST(Validation, DomainPrefixedPath) {
+TEST(ValidationTest, DomainPrefixedPath) {
   expectGood(at<isDomainPrefixedPath>,
              {"a/b", "a/b/c/d", "a.com/foo", "k8s.io/FOO/BAR", "10.0.0.1/foo",
               "hyphens-are-good.k8s.io/and-in-paths-too", repeat('a', 240) + ".k8s.io/a",
@@ -322,7 +322,7 @@ TEST(Validation, DomainPrefixedPath) {
             R"('[A-Za-z0-9/\-._~%!$&'()*+,;=:]+'))");
 }
 
-TEST(Validation, DomainPrefixedKey) {
+TEST(ValidationTest, DomainPrefixedKey) {
   expectGood(at<isDomainPrefixedKey>, {"example.com/foo", "example/com"});
   EXPECT_EQ(
       toString(at<isDomainPrefixedKey>("example")),

@@ -29,9 +29,9 @@ std::string credential(std::string_view status, std::string_view version = kV1) 
 }
 
 /// A plugin that is a shell script. It records each run, and prints the file `answer`.
-class ExecPlugin : public ::testing::Test {
+class ExecPluginTest : public ::testing::Test {
  protected:
-  ExecPlugin() { answer(R"({"token":"one"})"); }
+  ExecPluginTest() { answer(R"({"token":"one"})"); }
 
   void answer(std::string_view status, std::string_view version = kV1) {
     folder.write("answer", credential(status, version));
@@ -72,7 +72,7 @@ class ExecPlugin : public ::testing::Test {
           .interactiveMode = "Never"}};
 };
 
-TEST_F(ExecPlugin, GivesATokenThatIsKept) {
+TEST_F(ExecPluginTest, GivesATokenThatIsKept) {
   const auto made = make();
   EXPECT_EQ(runs(), 0U);
   EXPECT_EQ(token(*made), "Bearer one");
@@ -81,7 +81,7 @@ TEST_F(ExecPlugin, GivesATokenThatIsKept) {
   EXPECT_EQ(runs(), 1U);
 }
 
-TEST_F(ExecPlugin, IsRunAgainWhenItsTokenHasExpired) {
+TEST_F(ExecPluginTest, IsRunAgainWhenItsTokenHasExpired) {
   answer(R"({"token":"one","expirationTimestamp":"2024-01-01T00:10:00Z"})");
   const auto made = make();
   EXPECT_EQ(token(*made), "Bearer one");
@@ -93,7 +93,7 @@ TEST_F(ExecPlugin, IsRunAgainWhenItsTokenHasExpired) {
   EXPECT_EQ(runs(), 2U);
 }
 
-TEST_F(ExecPlugin, IsRunAgainWhenItsTokenIsRefused) {
+TEST_F(ExecPluginTest, IsRunAgainWhenItsTokenIsRefused) {
   const auto made = make();
   token(*made);
   const Credentials::Grant first = grant;
@@ -109,7 +109,7 @@ TEST_F(ExecPlugin, IsRunAgainWhenItsTokenIsRefused) {
   EXPECT_EQ(token(*made), "Bearer two");
 }
 
-TEST_F(ExecPlugin, GivesACertificateThatStaysTheSameObject) {
+TEST_F(ExecPluginTest, GivesACertificateThatStaysTheSameObject) {
   const auto status = [](std::string_view certificate, std::string_view key) {
     return toJson(Value::Object{{"clientCertificateData", certificate}, {"clientKeyData", key}});
   };
@@ -134,7 +134,7 @@ TEST_F(ExecPlugin, GivesACertificateThatStaysTheSameObject) {
   EXPECT_THAT(failure(), HasSubstr("only one of certificate and key"));
 }
 
-TEST_F(ExecPlugin, GetsTheRequestInItsEnvironment) {
+TEST_F(ExecPluginTest, GetsTheRequestInItsEnvironment) {
   script("printf %s \"$KUBERNETES_EXEC_INFO\" >info; echo \"$1|$2|$OWN|$HOME\" >args; cat answer");
   config.exec->args = {"a b", "c"};
   config.exec->env = {{.name = "OWN", .value = "x y"}, {.name = "HOME", .value = "over"}};
@@ -145,7 +145,7 @@ TEST_F(ExecPlugin, GetsTheRequestInItsEnvironment) {
             R"("spec":{"interactive":false}})");
 }
 
-TEST_F(ExecPlugin, GetsTheClusterOnlyIfConfigured) {
+TEST_F(ExecPluginTest, GetsTheClusterOnlyIfConfigured) {
   script("printf %s \"$KUBERNETES_EXEC_INFO\" >info; cat answer");
   config.exec->provideClusterInfo = true;
   config.exec->clusterConfig.raw = R"({"audience":"me"})";
@@ -165,7 +165,7 @@ TEST_F(ExecPlugin, GetsTheClusterOnlyIfConfigured) {
   EXPECT_THAT(test::readAll(folder.path("info")), HasSubstr(R"("config":null},)"));
 }
 
-TEST_F(ExecPlugin, OfTheOlderVersionWorksToo) {
+TEST_F(ExecPluginTest, OfTheOlderVersionWorksToo) {
   config.exec->apiVersion = kV1beta1;
   config.exec->interactiveMode = "";
   answer(R"({"token":"old"})", kV1beta1);
@@ -175,7 +175,7 @@ TEST_F(ExecPlugin, OfTheOlderVersionWorksToo) {
               AllOf(HasSubstr(kV1beta1), HasSubstr("\"client.authentication.k8s.io/v1\"")));
 }
 
-TEST_F(ExecPlugin, ReadsTheTerminalOnlyIfItMay) {
+TEST_F(ExecPluginTest, ReadsTheTerminalOnlyIfItMay) {
   script("printf %s \"$KUBERNETES_EXEC_INFO\" | grep -o 'interactive.*' >info; cat answer");
   const auto interactive = [&] {
     token(*make());
@@ -203,12 +203,12 @@ TEST_F(ExecPlugin, ReadsTheTerminalOnlyIfItMay) {
   EXPECT_THAT(failure(), HasSubstr("unavailable: used for manifests"));
 }
 
-TEST_F(ExecPlugin, WithoutTheTerminalReadsNothing) {
+TEST_F(ExecPluginTest, WithoutTheTerminalReadsNothing) {
   script("cat; cat answer");
   EXPECT_EQ(token(*make()), "Bearer one");
 }
 
-TEST_F(ExecPlugin, ThatIsMissingIsAnErrorWithItsHint) {
+TEST_F(ExecPluginTest, ThatIsMissingIsAnErrorWithItsHint) {
   config.exec->command = "kubexx-test-no-such-plugin";
   config.exec->installHint = "run \x1b[1minstall\nit";
   EXPECT_THAT(failure(), AllOf(HasSubstr("exec plugin kubexx-test-no-such-plugin: there is no such "
@@ -221,13 +221,13 @@ TEST_F(ExecPlugin, ThatIsMissingIsAnErrorWithItsHint) {
   EXPECT_THAT(failure(), HasSubstr("there is no such program"));
 }
 
-TEST_F(ExecPlugin, IsLookedUpInThePath) {
+TEST_F(ExecPluginTest, IsLookedUpInThePath) {
   config.exec->command = "plugin";
   const ScopedVariable path("PATH", "relative::" + folder.path() + ":/usr/bin:/bin");
   EXPECT_EQ(token(*make()), "Bearer one");
 }
 
-TEST_F(ExecPlugin, ThatFailsIsAnErrorWithItsExitCode) {
+TEST_F(ExecPluginTest, ThatFailsIsAnErrorWithItsExitCode) {
   script("echo hunter2; exit 7");
   EXPECT_THAT(failure(), AllOf(HasSubstr("exit code 7"), Not(HasSubstr("hunter2"))));
   script("kill -9 $$");
@@ -236,7 +236,7 @@ TEST_F(ExecPlugin, ThatFailsIsAnErrorWithItsExitCode) {
   EXPECT_THAT(failure(), HasSubstr("cannot run"));
 }
 
-TEST_F(ExecPlugin, ThatPrintsNonsenseIsAnErrorWithoutItsOutput) {
+TEST_F(ExecPluginTest, ThatPrintsNonsenseIsAnErrorWithoutItsOutput) {
   script("cat answer");
   const auto says = [&](std::string_view text) {
     folder.write("answer", text);
@@ -257,12 +257,12 @@ TEST_F(ExecPlugin, ThatPrintsNonsenseIsAnErrorWithoutItsOutput) {
               HasSubstr("status.expirationTimestamp"));
 }
 
-TEST_F(ExecPlugin, WritesNoMoreThanAMebibyte) {
+TEST_F(ExecPluginTest, WritesNoMoreThanAMebibyte) {
   script("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done");
   EXPECT_THAT(failure(), HasSubstr("it wrote more than 1048576 bytes"));
 }
 
-TEST_F(ExecPlugin, IsEndedAfterATime) {
+TEST_F(ExecPluginTest, IsEndedAfterATime) {
   script("mkfifo never; exec cat <never");
   std::string message;
   std::thread asking([&] { message = failure(); });
@@ -272,7 +272,7 @@ TEST_F(ExecPlugin, IsEndedAfterATime) {
   EXPECT_THAT(message, HasSubstr("took too long"));
 }
 
-TEST_F(ExecPlugin, IsEndedAlsoWhenItHasClosedItsOutput) {
+TEST_F(ExecPluginTest, IsEndedAlsoWhenItHasClosedItsOutput) {
   script("mkfifo never; exec >&-; exec cat <never");
   std::string message;
   std::thread asking([&] { message = failure(); });
@@ -282,7 +282,7 @@ TEST_F(ExecPlugin, IsEndedAlsoWhenItHasClosedItsOutput) {
   EXPECT_THAT(message, HasSubstr("took too long"));
 }
 
-TEST_F(ExecPlugin, IsEndedOnAStopAndTheNextInLineAsks) {
+TEST_F(ExecPluginTest, IsEndedOnAStopAndTheNextInLineAsks) {
   // The first run waits for ever; later runs answer.
   script("if mkdir first 2>/dev/null; then mkfifo never; exec cat <never; fi; cat answer");
   const auto made = make();
@@ -305,7 +305,7 @@ TEST_F(ExecPlugin, IsEndedOnAStopAndTheNextInLineAsks) {
   EXPECT_EQ(second, "Bearer one");
 }
 
-TEST_F(ExecPlugin, IsEndedAtTheDeadlineOfItsRequestAndTheNextInLineAsks) {
+TEST_F(ExecPluginTest, IsEndedAtTheDeadlineOfItsRequestAndTheNextInLineAsks) {
   script("if mkdir first 2>/dev/null; then mkfifo never; exec cat <never; fi; cat answer");
   const auto made = make();
   std::string message;
@@ -329,7 +329,7 @@ TEST_F(ExecPlugin, IsEndedAtTheDeadlineOfItsRequestAndTheNextInLineAsks) {
   EXPECT_EQ(second, "Bearer one");
 }
 
-TEST_F(ExecPlugin, WaitersHaveTheirOwnDeadlines) {
+TEST_F(ExecPluginTest, WaitersHaveTheirOwnDeadlines) {
   script("mkfifo never; exec cat <never");
   const auto made = make();
   std::stop_source stop;
@@ -349,7 +349,7 @@ TEST_F(ExecPlugin, WaitersHaveTheirOwnDeadlines) {
   first.join();
 }
 
-TEST_F(ExecPlugin, WaitersStopOnTheirOwn) {
+TEST_F(ExecPluginTest, WaitersStopOnTheirOwn) {
   script("mkfifo never; exec cat <never");
   const auto made = make();
   std::stop_source firstStop, secondStop;
@@ -368,7 +368,7 @@ TEST_F(ExecPlugin, WaitersStopOnTheirOwn) {
   first.join();
 }
 
-TEST_F(ExecPlugin, RunsOnceForAllThreads) {
+TEST_F(ExecPluginTest, RunsOnceForAllThreads) {
   script("cat gate >/dev/null; cat answer");
   ASSERT_EQ(std::system(("mkfifo " + folder.path("gate")).c_str()), 0);
   const auto made = make();
@@ -387,7 +387,7 @@ TEST_F(ExecPlugin, RunsOnceForAllThreads) {
   EXPECT_EQ(runs(), 1U);
 }
 
-TEST_F(ExecPlugin, IsNotRunIfThereAreOtherCredentials) {
+TEST_F(ExecPluginTest, IsNotRunIfThereAreOtherCredentials) {
   config.bearerToken = "given";
   EXPECT_EQ(token(*make()), "Bearer given");
   config.bearerToken = "";
@@ -396,7 +396,7 @@ TEST_F(ExecPlugin, IsNotRunIfThereAreOtherCredentials) {
   EXPECT_EQ(runs(), 0U);
 }
 
-TEST_F(ExecPlugin, WithInvalidSettingsIsRefusedAtOnce) {
+TEST_F(ExecPluginTest, WithInvalidSettingsIsRefusedAtOnce) {
   const auto refused = [&](auto change) {
     Config bad = config;
     change(*bad.exec);

@@ -33,7 +33,7 @@ std::string tokenFor(std::chrono::seconds life) {
 }
 
 /// A provider whose answers the test sets.
-class Oidc : public ::testing::Test {
+class OidcTest : public ::testing::Test {
  protected:
   std::shared_ptr<Credentials> make() {
     Config config{.host = "https://example.com",
@@ -81,7 +81,7 @@ class Oidc : public ::testing::Test {
   Credentials::Grant grant;
 };
 
-TEST_F(Oidc, AValidTokenIsUsedAsItIs) {
+TEST_F(OidcTest, AValidTokenIsUsedAsItIs) {
   settings["id-token"] = tokenFor(1h);
   const auto made = make();
   EXPECT_EQ(token(*made), "Bearer " + tokenFor(1h));
@@ -90,7 +90,7 @@ TEST_F(Oidc, AValidTokenIsUsedAsItIs) {
   EXPECT_THAT(calls, IsEmpty());
 }
 
-TEST_F(Oidc, AnExpiredTokenIsRenewedAndKept) {
+TEST_F(OidcTest, AnExpiredTokenIsRenewedAndKept) {
   settings["id-token"] = tokenFor(1h);
   const std::string fresh = tokenFor(3h);
   answers = {ok(Value::Object{{"id_token", fresh}, {"refresh_token", "r2"}})};
@@ -124,7 +124,7 @@ TEST_F(Oidc, AnExpiredTokenIsRenewedAndKept) {
   EXPECT_EQ(persisted.back()["refresh-token"], "r2");
 }
 
-TEST_F(Oidc, AProviderMayWantTheClientInTheForm) {
+TEST_F(OidcTest, AProviderMayWantTheClientInTheForm) {
   answers = {{.status = 401, .body = R"({"error":"invalid_client"})"},
              ok(Value::Object{{"id_token", tokenFor(1h)}})};
   const auto made = make();
@@ -139,7 +139,7 @@ TEST_F(Oidc, AProviderMayWantTheClientInTheForm) {
   EXPECT_THAT(calls[4].body, HasSubstr("&client_id=kube+id"));
 }
 
-TEST_F(Oidc, ARefusedTokenIsRenewedButNotOverAndOver) {
+TEST_F(OidcTest, ARefusedTokenIsRenewedButNotOverAndOver) {
   settings["id-token"] = tokenFor(10h);
   answers = {ok(Value::Object{{"id_token", tokenFor(11h)}})};
   const auto made = make();
@@ -154,7 +154,7 @@ TEST_F(Oidc, ARefusedTokenIsRenewedButNotOverAndOver) {
   EXPECT_TRUE(made->refresh(grant));
 }
 
-TEST_F(Oidc, WithoutARefreshTokenItLivesAsLongAsItsToken) {
+TEST_F(OidcTest, WithoutARefreshTokenItLivesAsLongAsItsToken) {
   settings.erase("refresh-token");
   settings["id-token"] = tokenFor(1h);
   const auto made = make();
@@ -164,7 +164,7 @@ TEST_F(Oidc, WithoutARefreshTokenItLivesAsLongAsItsToken) {
   EXPECT_THAT(messageOf([&] { token(*made); }), HasSubstr("log in again"));
 }
 
-TEST_F(Oidc, TokensThatCannotBeKeptAreUsedNevertheless) {
+TEST_F(OidcTest, TokensThatCannotBeKeptAreUsedNevertheless) {
   persisterFails = true;
   answers = {ok(Value::Object{{"id_token", tokenFor(1h)}})};
   std::string logged;
@@ -174,7 +174,7 @@ TEST_F(Oidc, TokensThatCannotBeKeptAreUsedNevertheless) {
   EXPECT_THAT(logged, HasSubstr("read-only"));
 }
 
-TEST_F(Oidc, TheProvidersAuthoritiesAreItsOwn) {
+TEST_F(OidcTest, TheProvidersAuthoritiesAreItsOwn) {
   settings["idp-certificate-authority"] = "/idp.crt";
   settings["idp-certificate-authority-data"] = "Q0E=";
   answers = {ok(Value::Object{{"id_token", tokenFor(1h)}})};
@@ -183,7 +183,7 @@ TEST_F(Oidc, TheProvidersAuthoritiesAreItsOwn) {
   EXPECT_EQ(tlsUsed.caData, "CA");
 }
 
-TEST_F(Oidc, FailuresAreReportedWithoutSecrets) {
+TEST_F(OidcTest, FailuresAreReportedWithoutSecrets) {
   const auto says = [&](const HttpResponse& reply) {
     answers = {reply};
     const std::string message = failure();
@@ -204,7 +204,7 @@ TEST_F(Oidc, FailuresAreReportedWithoutSecrets) {
   EXPECT_THAT(persisted, IsEmpty());
 }
 
-TEST_F(Oidc, DiscoveryMustNameASafeEndpoint) {
+TEST_F(OidcTest, DiscoveryMustNameASafeEndpoint) {
   discovery = {.status = 404, .body = "hunter2"};
   EXPECT_THAT(failure(),
               AllOf(HasSubstr("openid-configuration answered 404"), Not(HasSubstr("hunter2"))));
@@ -219,7 +219,7 @@ TEST_F(Oidc, DiscoveryMustNameASafeEndpoint) {
   EXPECT_EQ(calls.back().method, "GET");
 }
 
-TEST_F(Oidc, AnIssuerWithoutTlsIsNotAsked) {
+TEST_F(OidcTest, AnIssuerWithoutTlsIsNotAsked) {
   settings["idp-issuer-url"] = "http://idp.example/";
   EXPECT_THAT(failure(), AllOf(HasSubstr("idp-issuer-url is without TLS"), HasSubstr("https://")));
   EXPECT_THAT(calls, IsEmpty());
@@ -229,7 +229,7 @@ TEST_F(Oidc, AnIssuerWithoutTlsIsNotAsked) {
   EXPECT_EQ(calls.size(), 1u);
 }
 
-TEST_F(Oidc, IncompleteSettingsAreRefusedAtOnce) {
+TEST_F(OidcTest, IncompleteSettingsAreRefusedAtOnce) {
   const auto without = [&](const char* key) {
     const Map<String> whole = settings;
     settings.erase(key);
@@ -248,7 +248,7 @@ TEST_F(Oidc, IncompleteSettingsAreRefusedAtOnce) {
   EXPECT_THAT(messageOf([&] { make(); }), HasSubstr("not base64"));
 }
 
-TEST_F(Oidc, AMissingFetchMattersOnlyIfItIsNeeded) {
+TEST_F(OidcTest, AMissingFetchMattersOnlyIfItIsNeeded) {
   const auto with = [&](std::string idToken) {
     Map<String> own = settings;
     own["id-token"] = idToken;
@@ -260,7 +260,7 @@ TEST_F(Oidc, AMissingFetchMattersOnlyIfItIsNeeded) {
   EXPECT_THAT(messageOf([&] { token(*with(tokenFor(0s))); }), HasSubstr("nothing to send"));
 }
 
-TEST(JsonWebToken, SaysWhenItExpires) {
+TEST(JsonWebTokenTest, SaysWhenItExpires) {
   const auto at = [](std::int64_t seconds) {
     return Clock::WallTime(std::chrono::seconds(seconds));
   };

@@ -15,10 +15,10 @@ namespace {
 using Lookout = WorkerParking::Lookout;
 using Wake = WorkerParking::Wake;
 
-// A queue that is nothing but its load, which tests set.
+// A queue with only a load, which tests set.
 class WorkerParkingTest : public ::testing::Test {
  protected:
-  // Takes what waitForItem() has waited for, as a queue does.
+  // Takes the item for which waitForItem() has waited, as a queue does.
   void work(const std::stop_token& stop) {
     SpinLock lock(itemsMutex);
     parking.waitForItem(lock, stop, look);
@@ -105,7 +105,7 @@ TEST_F(WorkerParkingTest, OneWorkerIsCalledAtATime) {
     lock.unlock();
     parking.wake(Wake::Thread);
   }
-  // Each that has taken an item calls the next.
+  // Each worker that has taken an item calls the next.
   for (const std::uint32_t left : {2U, 1U}) {
     untilAsleep(left);
     EXPECT_EQ(change(load), Wake::Thread);
@@ -115,7 +115,7 @@ TEST_F(WorkerParkingTest, OneWorkerIsCalledAtATime) {
 }
 
 TEST_F(WorkerParkingTest, AnItemThatArrivesBeforeTheBellIsOnIsSeen) {
-  EXPECT_FALSE(bellRings());  // after the look of a worker that is about to sleep
+  EXPECT_FALSE(bellRings());  // after a worker has looked and is about to sleep
   ScriptedLooks looks({{}, {}, {.waiting = 1}});
   SpinLock lock(itemsMutex);
   parking.waitForItem(lock, {}, looks.look());
@@ -220,7 +220,7 @@ TEST_F(WorkerParkingTest, OneWorkerNapsAndOthersSleep) {
   {
     SpinLock lock(itemsMutex);
     until([&] { return parking.asleep() == 3; });
-    fast = false;  // which the one that naps notices
+    fast = false;  // the napping worker notices it
   }
   untilAsleep(2);
   for (const std::uint32_t left : {1U, 0U}) {

@@ -17,7 +17,7 @@ std::string yamlOf(const Value& value) {
   return text;
 }
 
-TEST(YamlOutput, QuotesStringsThatWouldReadAsSomethingElse) {
+TEST(YamlOutputTest, QuotesStringsThatWouldReadAsSomethingElse) {
   for (const char* word : {"yes",
                            "y",
                            "N",
@@ -54,7 +54,7 @@ TEST(YamlOutput, QuotesStringsThatWouldReadAsSomethingElse) {
   }
 }
 
-TEST(YamlOutput, QuotesStringsWithIndicators) {
+TEST(YamlOutputTest, QuotesStringsWithIndicators) {
   for (const char* word : {" a", "a ",  "a: b", "a:", "a #b",  "#a",  "- a",   "-",  "? a", "?",
                            ":",  ": a", "*a",   "&a", "!a",    "%a",  "@a",    "`a", "|",   ">",
                            "[a", "]",   "{}",   ",",  "\"q\"", "---", "--- a", "..."}) {
@@ -63,7 +63,7 @@ TEST(YamlOutput, QuotesStringsWithIndicators) {
   EXPECT_EQ(yamlOf("it's: x"), "'it''s: x'");
 }
 
-TEST(YamlOutput, EscapesWhatCannotBePrinted) {
+TEST(YamlOutputTest, EscapesWhatCannotBePrinted) {
   EXPECT_EQ(yamlOf("\x01\x1B\x07"), R"("\x01\e\a")");
   EXPECT_EQ(yamlOf("a\tb\"\\"), R"("a\tb\"\\")");
   EXPECT_EQ(yamlOf("x\r\ny"), R"("x\r\ny")");
@@ -75,7 +75,7 @@ TEST(YamlOutput, EscapesWhatCannotBePrinted) {
   EXPECT_EQ(yamlOf("a\xFF"), "a\xEF\xBF\xBD");
 }
 
-TEST(YamlOutput, WritesLinesAsBlocks) {
+TEST(YamlOutputTest, WritesLinesAsBlocks) {
   const Value value =
       Value::Object{{"a", "x\ny"}, {"b", "x\ny\n"}, {"c", "x\n\n"},   {"d", "  x\ny"},
                     {"e", "\n"},   {"f", "\nx"},    {"g", "x\n y\n"}, {"h", "x"}};
@@ -103,7 +103,7 @@ h: x
 )");
 }
 
-TEST(YamlOutput, FoldsLongLinesAtEightyColumns) {
+TEST(YamlOutputTest, FoldsLongLinesAtEightyColumns) {
   const std::string words = repeat("word ", 20) + "end";
   EXPECT_EQ(toYaml(Value::Object{{"aa", words}}),
             "aa: " + repeat("word ", 15) + "word\n  word word word word end\n");
@@ -115,7 +115,7 @@ TEST(YamlOutput, FoldsLongLinesAtEightyColumns) {
   EXPECT_EQ(toYaml(Value::Object{{"a", url}}), "a: " + url + "\n");
 }
 
-TEST(YamlOutput, LaysOutCollectionsAsKubectl) {
+TEST(YamlOutputTest, LaysOutCollectionsAsKubectl) {
   const Value value = parseJson(R"({"b":[1,{"c":[],"d":{"e":null}},[true,[2]],{}],"a":{},"z":{"y":
       ["x"]}})");
   EXPECT_EQ(toYaml(value), R"(a: {}
@@ -136,7 +136,7 @@ z:
   EXPECT_EQ(toYaml(Value(Value::Object{})), "{}\n");
 }
 
-TEST(YamlOutput, SortsKeysNaturally) {
+TEST(YamlOutputTest, SortsKeysNaturally) {
   const Value value = parseJson(
       R"({"key-10":1,"key-2":1,"Key":1,"10":1,"9":1,"a.b":1,"a_b":1,"a-b":1,"ab":1,"a":1,"<<":1})");
   EXPECT_EQ(toYaml(value),
@@ -144,13 +144,13 @@ TEST(YamlOutput, SortsKeysNaturally) {
             "key-2: 1\nkey-10: 1\n");
 }
 
-TEST(YamlOutput, LongAndMultilineKeysAreExplicit) {
+TEST(YamlOutputTest, LongAndMultilineKeysAreExplicit) {
   const std::string key(130, 'k');
   EXPECT_EQ(toYaml(Value::Object{{key, Value::Array{1}}}), "? " + key + "\n: - 1\n");
   EXPECT_EQ(toYaml(Value::Object{{"a\nb", Value::Object{{"c", 1}}}}), "? |-\n  a\n  b\n: c: 1\n");
 }
 
-TEST(YamlOutput, WritesNumbersAsGoDoes) {
+TEST(YamlOutputTest, WritesNumbersAsGoDoes) {
   EXPECT_EQ(
       toYaml(parseJson("[1,-1,9223372036854775807,0.5,1e21,1e-7,123456789.5,1000000.5,1e20]")),
       "- 1\n- -1\n- 9223372036854775807\n- 0.5\n- 1e+21\n- 1e-07\n- 1.234567895e+08\n"
@@ -160,7 +160,7 @@ TEST(YamlOutput, WritesNumbersAsGoDoes) {
   EXPECT_THROW(toYaml(Value(1.0 / 0.0)), Error);
 }
 
-TEST(YamlOutput, OfDescribedTypesHasSortedKeys) {
+TEST(YamlOutputTest, OfDescribedTypesHasSortedKeys) {
   metav1::PartialObjectMetadata object;
   object.metadata.name = "web";
   object.metadata.labels["on"] = "1";
