@@ -64,7 +64,7 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
     return left_;
   }
 
-  /// Completes when no task is left. Returns false if that is so.
+  /// Calls complete() when no task is left. Returns false if none is left now.
   bool completeAtEnd(const std::shared_ptr<Completion>& completion) {
     const Lock lock(tasksMutex_);
     if (left_ == 0) return false;
@@ -178,7 +178,7 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
     }
     const std::size_t count = destroyed.size();
     destroyed.clear();
-    Executor notNeeded;  // its loop may be gone before the last who joins
+    Executor notNeeded;  // its loop may be gone before the last joining thread
     {
       const Lock lock(tasksMutex_);
       notNeeded = std::move(executor_);

@@ -51,7 +51,7 @@ std::optional<T> waitFor(const ResourceClient<T>& client, std::string_view name,
       const auto left = deadline - clock.now();
       if (left <= Clock::Duration{}) {
         throw TimeoutError("wait for \"" + std::string(name) +
-                           "\": the condition did not come true in time");
+                           "\": the condition did not become true in time");
       }
       from.timeoutSeconds = std::chrono::ceil<std::chrono::seconds>(left).count();
     }

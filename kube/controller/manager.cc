@@ -234,8 +234,8 @@ void Manager::expectNew(const std::string& controller) const {
   for (const auto& other : controllers_) {
     if (other->name() != controller) continue;
     throw Error(
-        fmt::format("manager: a controller \"{}\" exists already: two with one name would share "
-                    "metrics and log",
+        fmt::format("manager: a controller \"{}\" exists already: controllers with the same name "
+                    "would share metrics and log",
                     controller));
   }
 }

@@ -122,7 +122,7 @@ struct Config {
   /// both: the pod's service account. Otherwise that file alone, with `master` as its server.
   static Config fromFlags(const std::string& master, const std::string& kubeconfig);
 
-  /// Makes a Config from the text or the document of a kubeconfig. Only overrides are used of the
+  /// Makes a Config from the text or the document of a kubeconfig. Uses only the overrides of the
   /// options.
   static Config fromKubeconfig(std::string_view text, const LoadOptions& options = {});
   static Config fromKubeconfig(const Kubeconfig& kubeconfig, const LoadOptions& options = {});

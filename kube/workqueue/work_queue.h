@@ -124,7 +124,8 @@ class WorkQueue {
   /// is requested, or the queue is shut down and empty.
   bool next(WorkItem<T>& item, const std::stop_token& stop = {});
 
-  /// Waits for the next item, for which done() must be called. None: as false from next().
+  /// Waits for the next item, for which done() must be called. Returns nothing where next() returns
+  /// false.
   std::optional<T> get(const std::stop_token& stop = {});
   /// Does nothing if no worker has the item.
   void done(const T& item);

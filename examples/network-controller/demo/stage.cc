@@ -32,7 +32,7 @@ constexpr std::string_view kRed = "31", kGreen = "32", kYellow = "33", kBlue = "
 Stage::Stage(const StageOptions& options)
     : colored_(isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr) {
   std::string pattern = (std::filesystem::temp_directory_path() / "network-demo-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw kube::Error(pattern + ": cannot be made");
+  if (mkdtemp(pattern.data()) == nullptr) throw kube::Error(pattern + ": cannot be created");
   scratch_ = pattern;
   try {
     install(options);
@@ -229,7 +229,7 @@ void Stage::waitUntil(std::string_view what, const std::function<bool()>& holds)
   try {
     kube::poll({.interval = 10ms, .timeout = 30s}, kube::signalStop(), holds);
   } catch (const kube::TimeoutError&) {
-    throw kube::Error(fmt::format("waited 30 s for {}, in vain", what));
+    throw kube::Error(fmt::format("waited 30 s in vain for {}", what));
   }
 }
 

@@ -59,7 +59,7 @@ void backwards(const Items& items, const Visit& visit) {
   for (auto at = all.rbegin(); at != all.rend(); ++at) visit(**at);
 }
 
-// A field that is a message of what `content` writes.
+// A field that is a message; `content` writes its fields.
 template <class Content>
 void message(ProtobufEncoder& out, std::uint32_t tag, const Content& content) {
   const std::size_t before = out.size();

@@ -98,7 +98,7 @@ void setLimitDefaults(corev1::LimitRangeItem& item) {
   setMissing(item.defaultRequest, item.min);
 }
 
-/// A taint that is not older says when it was set.
+/// Sets the time of a new taint.
 template <class Taint>
 void setTaintDefaults(Taint& taint) {
   if (!taint.timeAdded) taint.timeAdded = Time::now();

@@ -198,8 +198,8 @@ void ApiServer::State::checkAddress() const {
   const bool loopback = options.address.starts_with("127.") || options.address == "::1";
   if (options.tls || loopback || options.allowAnonymousAdmin) return;
   throw ConfigError(
-      fmt::format("API server without TLS on {}: whoever reaches that address would be the admin, "
-                  "without any credentials; use TLS, listen on 127.0.0.1, or allow it by "
+      fmt::format("API server without TLS on {}: every client that reaches this address would be "
+                  "the admin, without credentials; use TLS, listen on 127.0.0.1, or set "
                   "allowAnonymousAdmin",
                   options.address));
 }

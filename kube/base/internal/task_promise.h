@@ -72,7 +72,7 @@ class PromiseBase {
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> self) const noexcept {
       PromiseBase& promise = self.promise();
-      // The second to come here lets the awaiting coroutine go on.
+      // The second of two callers lets the awaiting coroutine go on.
       if (!promise.met_.exchange(true, std::memory_order_acq_rel)) return;
       if (promise.ended_ != nullptr) return promise.ended_(promise.owner_);
       promise.awaiting_.resume();

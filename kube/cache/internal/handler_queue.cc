@@ -168,7 +168,7 @@ void HandlerQueue::call(const Notification& notification) {
   } catch (const std::exception& error) {
     failed(error.what());
   } catch (...) {
-    failed("something that is no std::exception");
+    failed("an exception that is not a std::exception");
   }
 }
 

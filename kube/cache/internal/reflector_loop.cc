@@ -148,7 +148,7 @@ Task<void> ReflectorLoop::run() {
       report(error);
       pause = pauses_.afterFailure(error);
     } catch (...) {
-      report(Error("something that is no std::exception was thrown while listing or watching"));
+      report(Error("an exception that is not a std::exception, while listing or watching"));
       pause = pauses_.afterFailure();
     }
     again = co_await pause->wait(clock_);
@@ -442,7 +442,7 @@ void ReflectorLoop::pass(SourceEvent event, Watched& watched) {
 bool ReflectorLoop::transform(void* object) {
   if (!transform_) return true;
   const ObjectKey key = type_.keyOf(object);  // before a transform may change it
-  std::string what = "something that is no std::exception";
+  std::string what = "an exception that is not a std::exception";
   try {
     transform_(object);
     return true;

@@ -115,7 +115,7 @@ void Connection::scheduleRead() {
   if (std::exchange(readScheduled_, true)) return;
   engine_.loop().deferToNextTurn([self = shared_from_this()] {
     self->readScheduled_ = false;
-    // A borrower reads by itself, and is not told what others read.
+    // A borrower reads the socket itself, and does not notice data that another thread reads.
     if (!self->lent_) self->readSome(false);
   });
 }

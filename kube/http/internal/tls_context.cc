@@ -195,15 +195,15 @@ TlsContext::Loaded TlsContext::load() const {
   loaded.context.reset(SSL_CTX_new(TLS_client_method()));
   SSL_CTX* context = loaded.context.get();
   if (context == nullptr) throw ConfigError("TLS: " + opensslReason());
-  must(SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1, "the least version");
+  must(SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1, "the minimum version");
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 
   if (config_.insecureSkipVerify) {
     if (!config_.caData.empty() || !config_.caFile.empty()) {
       throw ConfigError(
-          "TLS: a certificate authority together with insecureSkipVerify: which of both is meant? "
-          "Leave out the authority to trust any server, or insecureSkipVerify to check them");
+          "TLS: a certificate authority and insecureSkipVerify exclude each other: leave out the "
+          "authority to trust any server, or insecureSkipVerify to check the server");
     }
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
   } else {
