@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The checks of `./dev lint`: format, layers, internal and installed headers, slow includes, coroutines, comments, machine
-# paths, code, error texts and links in documents, the version, the files of GitHub, generated files, and clang-tidy. Runs
-# all of them, and fails if any has found something.
+# The checks of `./dev lint`: format, layers, sizes of folders, internal and installed headers, slow includes, coroutines,
+# comments, machine paths, code, error texts and links in documents, the version, the files of GitHub, generated files, and
+# clang-tidy. Runs all of them, and fails if any has found something.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
@@ -115,6 +115,15 @@ check_layers() {
     fail "layers: see CONTRIBUTING.md"
 }
 
+# A folder with many files holds several rooms, and no reader sees which.
+check_folders() {
+  local found
+  found=$(files kube | handwritten | xargs -0 -r dirname | sort | uniq -c | awk '$1 > 65 { print $2 ": " $1 " files" }')
+  [ -z "$found" ] && return
+  echo "$found" >&2
+  fail "folders: make rooms (subfolders) in the folders above"
+}
+
 # fmt/format.h takes the compiler up to ten seconds, because a call of format_to instantiates much of it.
 check_includes() {
   local found
@@ -221,6 +230,7 @@ check_generated() {
 mkdir -p build
 check_format
 check_layers
+check_folders
 check_includes
 check_coroutines
 check_headers
