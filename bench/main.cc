@@ -12,6 +12,8 @@
 //   churn N                                          N updates
 //   latency MODE FILE [--seconds 10]                 notes when events reach their handler
 //   paced RATE [--seconds 10] [--acks FILE]          makes the events, and notes when each was made
+//   awaited N [--in-flight 1000] [--blocking]        N GETs by coroutines on one thread
+//   stall MODE                                       how long handlers keep an io_context busy
 //   configmaps N, informers N                        N informers, each of its own namespace
 //   watchers N [--watchers 10]                       N changes, seen by all watchers
 //   store [--threads N]                              adds to and reads from the store of a cache
@@ -36,6 +38,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/awaited.h"
 #include "bench/exec.h"
 #include "bench/get.h"
 #include "bench/informers.h"
@@ -182,6 +185,10 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "paced") {
       return pacedWrites(std::stoi(args[1]), number("--seconds", 10), text("--acks", "acks"));
     }
+    if (args.size() >= 2 && args[0] == "awaited") {
+      return awaitedGets(std::stoi(args[1]), number("--in-flight", 1000), has("--blocking"));
+    }
+    if (args.size() >= 2 && args[0] == "stall") return stall(args[1]);
     if (args.size() >= 2 && args[0] == "churn") return churn(std::stoi(args[1]));
     if (!args.empty() && args[0] == "store") return store(number("--threads", 1));
     if (args.size() >= 2 && args[0] == "networks") return createNetworks(std::stoi(args[1]));
@@ -214,6 +221,8 @@ int main(int argc, char** argv) {
                "       kubexx-bench churn N\n"
                "       kubexx-bench latency proto|json FILE [--seconds S]\n"
                "       kubexx-bench paced RATE [--seconds S] [--acks FILE]\n"
+               "       kubexx-bench awaited N [--in-flight N] [--blocking]\n"
+               "       kubexx-bench stall proto|json\n"
                "       kubexx-bench store [--threads N]\n"
                "       kubexx-bench queue [--workers N,N...] [--object-keys] [--named]\n"
                "       kubexx-bench configmaps N | informers N\n"
