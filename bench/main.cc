@@ -10,6 +10,10 @@
 //   dynsync, metasync [--paged]                      without structs, or of metadata only
 //   events MODE N                                    N updates after that, which churn makes
 //   churn N                                          N updates
+//   latency MODE FILE [--seconds 10]                 notes when events reach their handler
+//   paced RATE [--seconds 10] [--acks FILE]          makes the events, and notes when each was made
+//   awaited N [--in-flight 1000] [--blocking]        N GETs by coroutines on one thread
+//   stall MODE                                       how long handlers keep an io_context busy
 //   configmaps N, informers N                        N informers, each of its own namespace
 //   watchers N [--watchers 10]                       N changes, seen by all watchers
 //   store [--threads N]                              adds to and reads from the store of a cache
@@ -34,9 +38,11 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/awaited.h"
 #include "bench/exec.h"
 #include "bench/get.h"
 #include "bench/informers.h"
+#include "bench/latency.h"
 #include "bench/many.h"
 #include "bench/measure.h"
 #include "bench/queue.h"
@@ -173,6 +179,16 @@ int main(int argc, char** argv) {
     if (!args.empty() && args[0] == "dynsync") return sync("dynamic", has("--paged"));
     if (!args.empty() && args[0] == "metasync") return sync("metadata", has("--paged"));
     if (args.size() >= 3 && args[0] == "events") return events(args[1], std::stoi(args[2]));
+    if (args.size() >= 3 && args[0] == "latency") {
+      return latency(args[1], number("--seconds", 10), args[2]);
+    }
+    if (args.size() >= 2 && args[0] == "paced") {
+      return pacedWrites(std::stoi(args[1]), number("--seconds", 10), text("--acks", "acks"));
+    }
+    if (args.size() >= 2 && args[0] == "awaited") {
+      return awaitedGets(std::stoi(args[1]), number("--in-flight", 1000), has("--blocking"));
+    }
+    if (args.size() >= 2 && args[0] == "stall") return stall(args[1]);
     if (args.size() >= 2 && args[0] == "churn") return churn(std::stoi(args[1]));
     if (!args.empty() && args[0] == "store") return store(number("--threads", 1));
     if (args.size() >= 2 && args[0] == "networks") return createNetworks(std::stoi(args[1]));
@@ -203,6 +219,10 @@ int main(int argc, char** argv) {
                "       kubexx-bench sync proto|json [--paged] | dynsync | metasync\n"
                "       kubexx-bench events proto|json N\n"
                "       kubexx-bench churn N\n"
+               "       kubexx-bench latency proto|json FILE [--seconds S]\n"
+               "       kubexx-bench paced RATE [--seconds S] [--acks FILE]\n"
+               "       kubexx-bench awaited N [--in-flight N] [--blocking]\n"
+               "       kubexx-bench stall proto|json\n"
                "       kubexx-bench store [--threads N]\n"
                "       kubexx-bench queue [--workers N,N...] [--object-keys] [--named]\n"
                "       kubexx-bench configmaps N | informers N\n"

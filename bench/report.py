@@ -6,8 +6,8 @@ import shutil
 from plot import Bar, Line, Panel, bars, panels
 from programs import TOP
 from results import Series, figure
-from rows import (COUNTED, GROWTH_INFORMERS, GROWTH_OBJECTS, GROWTH_WORKERS, MAIN, OTHER, REPLAYED,
-                  ROWS)
+from rows import (COUNTED, GROWTH_INFORMERS, GROWTH_OBJECTS, GROWTH_WORKERS, LATENCY_RATES, MAIN, OTHER,
+                  REPLAYED, ROWS)
 
 PAGE = TOP / "docs/performance.md"
 PLOTS = TOP / "docs/performance"
@@ -225,6 +225,13 @@ def write(results):
         table(HEAD, row_lines(results, REPLAYED)),
         "## Other figures\n",
         table(HEAD, row_lines(results, OTHER)),
+        "## The delay of events\n",
+        "From the acknowledgement of a write to the call of an informer's handler, in milliseconds, with default options. "
+        "Negative: the event was faster than the answer to the write. The clients are measured in turn, with the same "
+        "writer.\n",
+        growth_text(results, "Delay", "latency", LATENCY_RATES, "rate",
+                    (("p50_ms", 1, "median, ms"), ("p99_ms", 1, "99 %, ms"), ("cpu_us_per_event", 1, "CPU an event, us"),
+                     ("writes_per_s", 1, "reached")), "writes a second"),
         "## Instructions\n",
         instructions_text(results),
         "These counts depend little on the load of the machine. `./dev bench --check` compares them and the ratios above "

@@ -44,6 +44,10 @@ class Row:
 JSON = "application/json"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 
+# Writes a second, for the delay of events. A server may be too slow for the highest: the report has the reached rate.
+LATENCY_RATES = (1, 50, 500, 2000)
+LATENCY_SECONDS = {1: 30}  # otherwise 10
+
 JOBS = (
     Job("decode-json", ("decode", "{json}")),
     Job("decode-proto", ("decode", "{proto}")),

@@ -34,8 +34,8 @@ import report  # noqa: E402
 from instructions import Counter  # noqa: E402
 from programs import Failed, Shell, TOP, client_go, first_line, machine, other_peer  # noqa: E402
 from results import Results  # noqa: E402
-from rows import (COUNTED, GROWTH_INFORMERS, GROWTH_OBJECTS, GROWTH_WORKERS, JOBS, SMALL,  # noqa: E402
-                  derived)
+from rows import (COUNTED, GROWTH_INFORMERS, GROWTH_OBJECTS, GROWTH_WORKERS, JOBS, LATENCY_RATES,  # noqa: E402
+                  LATENCY_SECONDS, SMALL, derived)
 
 WORK = TOP / "build/bench"
 PODS = 10_000
@@ -253,6 +253,37 @@ class Run:
                     done = self.shell.run([program, "informers", count], 300, self.environment("embedded"))
                     self.keep(done.lines(), job="growth-informers", size=count, round=number, server="embedded")
 
+    def latency(self):
+        """Measures the time from the acknowledgement of a write to the handler of an informer."""
+        self.say("the delay of events")
+        for number in range(self.options.growth_rounds):
+            for rate in LATENCY_RATES:
+                for impl, program in self.both():
+                    if self.late(f"the delay of events at {rate} a second"):
+                        return
+                    self.latency_at(rate, LATENCY_SECONDS.get(rate, 10), impl, program, number)
+
+    def latency_at(self, rate, seconds, impl, program, number):
+        events, acks = WORK / "latency.events", WORK / "latency.acks"
+        # The first writes make the objects.
+        self.bench("paced", "1", "--seconds", "1", "--acks", acks)
+        watching = self.shell.start([program, "latency", "proto", events, "--seconds", seconds + 5],
+                                    self.environment("live"))
+        try:
+            watching.wait_for("ready", 60)
+            wrote = self.bench("paced", rate, "--seconds", seconds, "--acks", acks, timeout=seconds + 60).lines()[0]
+            told = watching.wait(seconds + 60).lines()[0]
+        finally:
+            watching.stop()
+        seen, written = (dict(line.split() for line in file.read_text().splitlines()) for file in (events, acks))
+        delays = sorted((int(seen[version]) - int(time)) / 1e6 for version, time in written.items() if version in seen)
+        if not delays:
+            raise Failed(f"{impl}: the delay of events at {rate} a second: there were none")
+        self.keep([{"impl": impl, "bench": "latency", "n": len(delays), "missed": len(written) - len(delays),
+                    "writes_per_s": wrote["writes_per_s"], "cpu_us_per_event": told["cpu_us_per_event"],
+                    "p50_ms": round(delays[len(delays) // 2], 3), "p99_ms": round(delays[len(delays) * 99 // 100], 3),
+                    "max_ms": round(delays[-1], 3)}], job="latency", rate=rate, round=number, server="live")
+
     def scale(self):
         """Lists the same pods with every client."""
         self.say("a list of 10,000 pods with every client")
@@ -330,6 +361,7 @@ class Run:
         self.jobs()
         self.instructions()
         if options.growth:
+            self.attempt("the delay of events", self.latency)
             self.attempt("other clients", self.scale)
             self.attempt("1 to 64 workers", self.workers)
             self.attempt("1 to 500 informers", self.informers)

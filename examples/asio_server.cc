@@ -1,5 +1,5 @@
-// A server with Boost.Asio and one thread: it answers requests from what a watch has told it, asks
-// the API server for more, and has a timer. Nothing in it blocks, and nothing needs a mutex.
+// A server with Boost.Asio and one thread: it answers requests from what an informer has told it,
+// asks the API server for more, and has a timer. Nothing in it blocks, and nothing needs a mutex.
 //
 //   asio_server [PORT]        http://127.0.0.1:8080/ and /pods/NAME, until Ctrl-C
 
@@ -20,6 +20,8 @@
 #include <cstring>
 #include <map>
 
+#include "kube/cache/core/v1.h"
+#include "kube/cache/shared_informer_factory.h"
 #include "kube/client/async_resource_client.h"
 #include "kube/client/core/v1.h"
 #include "kube/meta/api_error.h"
@@ -37,36 +39,6 @@ using Phases = std::map<std::string, std::string>;  // by the pod's name
 awaitable<void> sleepFor(std::chrono::milliseconds time) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, time);
   co_await timer.async_wait(use_awaitable);
-}
-
-// Keeps the phases current: a list, and then a watch until it ends.
-awaitable<void> follow(Pods pods, Phases& phases) {
-  const auto list = co_await kube::asio::await(pods.list());
-  phases.clear();
-  for (const Pod& pod : list.items) phases[pod.metadata.name.str()] = pod.status->phase;
-  const kube::metav1::ListOptions since{.resourceVersion = list.metadata.resourceVersion};
-  auto watch = co_await kube::asio::await(pods.watch(since));
-  for (;;) {
-    const auto event = co_await kube::asio::await(watch.next());
-    if (!event || event->type == kube::EventType::Error) break;
-    const Pod& pod = event->object;
-    if (event->type == kube::EventType::Deleted) {
-      phases.erase(pod.metadata.name.str());
-    } else {
-      phases[pod.metadata.name.str()] = pod.status->phase;
-    }
-  }
-}
-
-awaitable<void> followForEver(Pods pods, Phases& phases) {
-  for (;;) {
-    try {
-      co_await follow(pods, phases);
-    } catch (const kube::Error& error) {
-      fmt::print(stderr, "{}\n", error.what());
-    }
-    co_await sleepFor(1s);
-  }
 }
 
 awaitable<std::string> answer(const std::string& path, Pods pods, const Phases& phases) {
@@ -124,13 +96,22 @@ int main(int argc, char** argv) {
     Phases phases;
 
     boost::asio::io_context io(1);
+    kube::SharedInformerFactory factory(clients, {.namespace_ = config.namespace_});
+    const auto note = [&](const auto& pod) {
+      phases[pod->metadata.name.str()] = pod->status->phase;
+    };
+    factory.coreV1().pods().addHandler(
+        {.onAdd = note,
+         .onUpdate = [&](const auto&, const auto& pod) { note(pod); },
+         .onDelete = [&](const auto& pod) { phases.erase(kube::keyOf(*pod).name); }},
+        {.executor = kube::asio::executor(io)});
+    factory.start();
     const auto failed = [&](std::exception_ptr error) {
       if (error) std::rethrow_exception(error);
     };
     tcp::acceptor acceptor(io, {boost::asio::ip::address_v4::loopback(), port});
     fmt::print("http://127.0.0.1:{}/\n", acceptor.local_endpoint().port());
     boost::asio::co_spawn(io, accept(std::move(acceptor), pods, phases), failed);
-    boost::asio::co_spawn(io, followForEver(pods, phases), failed);
     boost::asio::co_spawn(io, report(phases), failed);
     boost::asio::signal_set signals(io, SIGINT, SIGTERM);
     signals.async_wait([&](auto, auto) { io.stop(); });

@@ -94,9 +94,9 @@ int main() {
           });
     }
     const auto pods = factory.coreV1().pods();
-    pods.addHandler({.onAdd = [&](auto pod) {
-      loop.post([pod] { fmt::print("+ {}\n", kube::keyOf(*pod)); });
-    }});
+    const kube::Executor executor([&](kube::Executor::Work work) { loop.post(std::move(work)); });
+    pods.addHandler({.onAdd = [](auto pod) { fmt::print("+ {}\n", kube::keyOf(*pod)); }},
+                    {.executor = executor});
     factory.start(stop.get_token());
     ++waiting;
     start(

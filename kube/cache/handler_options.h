@@ -2,6 +2,7 @@
 //
 //   pods.addHandler({.onAdd = [&](auto pod) { queue.add(kube::keyOf(*pod)); }},
 //                   {.name = "queue", .quick = true});
+//   pods.addHandler({.onUpdate = ...}, {.executor = kube::asio::executor(io)});
 //
 // Thread safety: values.
 #pragma once
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "kube/base/clock.h"
+#include "kube/base/executor.h"
 
 namespace kube {
 
@@ -21,6 +23,11 @@ struct HandlerOptions {
   /// which is cheaper than waking another one. If the handler blocks after all, all informers wait
   /// for it. A call to the server in it throws Error.
   bool quick = false;
+  /// The place where the handler is called, such as the program's own event loop, instead of the
+  /// threads that handlers of all informers share. It outlives the handler's registration, or the
+  /// informer: both end without it, and drop notifications that it has not run. If it refuses work
+  /// by an exception, that is logged, and the next notification is the next try.
+  Executor executor = {};
   /// How often the handler receives all objects anew, as updates without a change. Unset: as often
   /// as SharedInformerOptions::resync says; 0: never. At least 1 s, and not more often than the
   /// informer itself resyncs.

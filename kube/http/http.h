@@ -73,10 +73,6 @@ struct HttpRequest {
   /// Set if a part of the body is useless. If the call fails, unread data is dropped and
   /// HttpStream::read() throws at once.
   bool wholeOnly = false;
-  /// Set if the body consists of many small messages that may be delayed a little, such as the
-  /// events of a watch. While they arrive in quick succession, the reading thread reads several at
-  /// a time; see TransportOptions::gatherTime.
-  bool gathers = false;
 };
 
 struct HttpResponse {

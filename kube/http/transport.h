@@ -88,11 +88,6 @@ struct TransportOptions {
   /// the amount received per round trip.
   std::size_t streamBuffer = std::size_t{4} << 20;
   std::size_t maxHeaderBytes = std::size_t{1} << 20;
-  /// Batching interval for watch events that arrive in quick succession, while nothing else is
-  /// under way on their connection: an event may be delayed by this much, and costs less CPU. The
-  /// default takes effect from some 500 to 1000 events a second on; 20 ms halves the CPU time at
-  /// 200 events a second. 0: no batching.
-  std::chrono::milliseconds gatherTime{2};
   /// The interval at which TLS files are checked for changes, while there are requests.
   std::chrono::milliseconds tlsCheckInterval = std::chrono::seconds{1};
   /// Called with each TCP socket before it connects, on the I/O thread; sets additional socket

@@ -264,10 +264,9 @@ Task<HttpResponse> Request::responseTask(const TypeInfo* type) {
       type, [this](ApiConnection::Call call) { return connection_->send(std::move(call)); });
 }
 
-Task<HttpStream> Request::streamTask(const TypeInfo* type, bool wholeOnly, bool gathers) {
-  return exchange<HttpStream>(type, [this, wholeOnly, gathers](ApiConnection::Call call) {
+Task<HttpStream> Request::streamTask(const TypeInfo* type, bool wholeOnly) {
+  return exchange<HttpStream>(type, [this, wholeOnly](ApiConnection::Call call) {
     call.request.wholeOnly = wholeOnly;
-    call.request.gathers = gathers;
     return connection_->open(std::move(call));
   });
 }
@@ -295,7 +294,7 @@ HttpResponse Request::response(const std::stop_token& stop) {
 std::string Request::raw(const std::stop_token& stop) { return response(stop).body; }
 
 HttpStream Request::stream(const std::stop_token& stop) {
-  return detail::runBlocking(streamTask(nullptr, false, false), stop);
+  return detail::runBlocking(streamTask(nullptr, false), stop);
 }
 
 WebSocket Request::webSocket(const std::vector<std::string>& protocols,
@@ -348,7 +347,7 @@ class AnswerBudget final : public ListBudget {
 
 Task<metav1::ListMeta> Request::eachItemTask(const TypeInfo& type, detail::ObjectSink& items,
                                              Pool* pool) {
-  HttpStream answer = co_await streamTask(&type, true, false);
+  HttpStream answer = co_await streamTask(&type, true);
   AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
   const StreamOptions options{.pool = pool, .budget = &budget};
   detail::ObjectStream decoder(detail::ObjectStream::Mode::List, type, options, items);
@@ -362,7 +361,7 @@ Task<metav1::ListMeta> Request::eachItemTask(const TypeInfo& type, detail::Objec
 
 Task<HttpStream> Request::watchTask(const TypeInfo& type) {
   if (query_.find("watch=") == std::string::npos) detail::appendParam(query_, "watch", "true");
-  return streamTask(&type, false, true);
+  return streamTask(&type, false);
 }
 
 Task<void> Request::decodeTask(const TypeInfo& type, void* object, const DecodeOptions& options) {
@@ -379,7 +378,7 @@ Task<void> Request::decodeTask(const TypeInfo& type, void* object, const DecodeO
 
 Task<void> Request::itemsTask(const FieldInfo& items, void* list, metav1::ListMeta& metadata,
                               const DecodeOptions& options) {
-  HttpStream answer = co_await streamTask(items.type, true, false);
+  HttpStream answer = co_await streamTask(items.type, true);
   AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
   detail::ListBody body(items, list, metadata, options, kMaxItemBytes, &budget);
   for (;;) {
@@ -424,7 +423,7 @@ Task<HttpResponse> AsyncRequest::responseTask(Request request) {
   co_return co_await request.responseTask();
 }
 Task<HttpStream> AsyncRequest::streamTask(Request request) {
-  co_return co_await request.streamTask(nullptr, false, false);
+  co_return co_await request.streamTask(nullptr, false);
 }
 Task<WebSocket> AsyncRequest::webSocketTask(Request request, std::vector<std::string> protocols,
                                             std::shared_ptr<WebSocketListener> listener) {

@@ -149,7 +149,7 @@ class Request {
                        const DecodeOptions& options);
   Task<metav1::ListMeta> eachItemTask(const TypeInfo& type, detail::ObjectSink& items, Pool* pool);
   Task<HttpResponse> responseTask(const TypeInfo* type = nullptr);
-  Task<HttpStream> streamTask(const TypeInfo* type, bool wholeOnly, bool gathers);
+  Task<HttpStream> streamTask(const TypeInfo* type, bool wholeOnly);
   Task<HttpStream> watchTask(const TypeInfo& type);
   Task<WebSocket> webSocketTask(const std::vector<std::string>& protocols,
                                 const std::shared_ptr<WebSocketListener>& listener);

@@ -27,6 +27,7 @@ var commands = map[string]command{
 	"dynsync":   {0, "", dynamicSync},
 	"metasync":  {0, "", metadataSync},
 	"events":    {2, "proto|json N", events},
+	"latency":   {2, "proto|json FILE [--seconds N]", latency},
 	"churn":     {1, "N", churn},
 	"informers": {1, "N", manyInformers},
 	"queue":     {0, "[--workers N,N...]", queue},

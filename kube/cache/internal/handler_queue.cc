@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/finally.h"
 #include "kube/base/internal/slow_wait.h"
 
 namespace kube::detail {
@@ -15,16 +16,24 @@ namespace {
 constexpr int kInARow = 64;
 }  // namespace
 
-HandlerQueue::HandlerQueue(const ObjectType& type, std::string_view resource, std::string name,
-                           bool quick, std::unique_ptr<const NotificationHandler> handler,
-                           TaskThreads& threads, Clock& clock)
+HandlerQueue::HandlerQueue(const ObjectType& type, std::string_view resource,
+                           HandlerOptions options,
+                           std::unique_ptr<const NotificationHandler> handler, TaskThreads& threads,
+                           Clock& clock)
     : type_(type),
-      name_(std::move(name)),
+      name_(std::move(options.name)),
       log_(Logger("informer").with("resource", resource)),
-      quick_(quick),
+      quick_(options.quick),
+      executor_(std::move(options.executor)),
       handler_(std::move(handler)),
       threads_(threads),
-      clock_(clock) {}
+      clock_(clock) {
+  if (quick_ && executor_) {
+    throw Error(fmt::format(
+        "informer of {}: the handler{}{} is quick and has an executor: choose one of the two",
+        resource, name_.empty() ? "" : " ", name_));
+  }
+}
 
 void HandlerQueue::start() {
   {
@@ -32,7 +41,7 @@ void HandlerQueue::start() {
     started_ = true;
     if (!becomesDue()) return;
   }
-  getThread();
+  schedule();
 }
 
 void HandlerQueue::push(Notification notification) {
@@ -48,13 +57,7 @@ void HandlerQueue::deliver() {
     const Lock lock(pendingMutex_);
     if (!becomesDue()) return;
   }
-  if (quick_) return run();
-  try {
-    getThread();  // without the lock, which the thread needs
-  } catch (const Error& error) {
-    log_.error("no thread for handlers, so the informer calls them itself: {}", error.what());
-    run();
-  }
+  if (quick_ || (!trySchedule() && !executor_)) run();
 }
 
 // Whether a thread has to be scheduled now. If so, counts it as scheduled.
@@ -64,17 +67,49 @@ bool HandlerQueue::becomesDue() {
   return true;
 }
 
-void HandlerQueue::getThread() {
-  threads_.run([self = shared_from_this()] { self->run(); });
+// Lets run() be called elsewhere. After stop(), the executor is not used any more.
+void HandlerQueue::schedule() {
+  auto work = [self = shared_from_this()] { self->run(); };
+  if (!executor_) return threads_.run(std::move(work));
+  {
+    const Lock lock(pendingMutex_);
+    if (stopped_) return;
+    ++posting_;
+  }
+  const Finally posted([this] {
+    const Lock lock(pendingMutex_);
+    --posting_;
+    changed_.notify_all();
+  });
+  executor_.post(std::move(work));
+}
+
+// Returns false if there is no thread, or the executor refuses the work.
+bool HandlerQueue::trySchedule() {
+  try {
+    schedule();
+    return true;
+  } catch (const std::exception& error) {
+    if (!executor_) {
+      log_.error("no thread for handlers, so the informer calls them itself: {}", error.what());
+      return false;
+    }
+    log_.error("the executor of the handler{}{} has refused to call it: {}",
+               name_.empty() ? "" : " ", name_, error.what());
+  }
+  const Lock lock(pendingMutex_);
+  scheduled_ = false;  // the next notification tries again
+  return false;
 }
 
 void HandlerQueue::stop() {
   std::deque<Notification> dropped;
   {
-    const Lock lock(pendingMutex_);
+    Lock lock(pendingMutex_);
     stopped_ = true;
     dropped.swap(pending_);
     changed_.notify_all();
+    changed_.wait(lock, [&]() KUBE_REQUIRES(pendingMutex_) { return posting_ == 0; });
     if (delivering_ == std::thread::id() || delivering_ == std::this_thread::get_id()) return;
   }
   const SlowWait slow(clock_, [this](Clock::Duration) {
@@ -125,7 +160,7 @@ Clock::Duration HandlerQueue::lag() const {
 
 void HandlerQueue::run() {
   Lock lock(pendingMutex_);
-  do {
+  for (;;) {
     for (int i = 0; i < kInARow && !pending_.empty(); ++i) {
       Notification notification = std::move(pending_.front());
       pending_.pop_front();
@@ -143,18 +178,11 @@ void HandlerQueue::run() {
       if (stopped_ || (initial && initial_ == 0)) changed_.notify_all();
     }
     scheduled_ = false;
-    // Checked with the lock: stop() may be the last call before the owner destroys this.
-  } while (becomesDue() && !passOn());
-}
-
-// Passes delivery on to another thread, so that other tasks get their turn. Returns false if there
-// is no thread.
-bool HandlerQueue::passOn() {
-  try {
-    getThread();
-    return true;
-  } catch (const Error&) {
-    return false;
+    if (!becomesDue()) return;
+    // Other tasks of the thread get their turn.
+    lock.unlock();
+    if (trySchedule() || executor_) return;
+    lock.lock();
   }
 }
 

@@ -1,9 +1,9 @@
 // The notifications that wait for one handler of an informer.
 //
 // Every handler has its own queue, so that a slow handler delays no other. A handler is called with
-// one notification at a time, in order: a quick handler on the thread that delivers, others on a
-// thread of TaskThreads. Exceptions of the handler are logged and counted; the next notification
-// follows.
+// one notification at a time, in order: a quick handler on the thread that delivers, others by the
+// executor of their options or on a thread of TaskThreads. Exceptions of the handler are logged and
+// counted; the next notification follows.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -21,9 +21,11 @@
 #include <utility>
 
 #include "kube/base/clock.h"
+#include "kube/base/executor.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/task_threads.h"
+#include "kube/cache/handler_options.h"
 #include "kube/cache/internal/notification.h"
 #include "kube/cache/internal/object_type.h"
 #include "kube/meta/object_key.h"
@@ -32,9 +34,9 @@ namespace kube::detail {
 
 class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
  public:
-  /// `resource` ("pods") and `name` appear in the log. `threads` must outlive the queue until
-  /// stop().
-  HandlerQueue(const ObjectType& type, std::string_view resource, std::string name, bool quick,
+  /// `resource` ("pods") appears in the log. `threads` and the executor must outlive the queue
+  /// until stop(). Throws Error for options that contradict each other.
+  HandlerQueue(const ObjectType& type, std::string_view resource, HandlerOptions options,
                std::unique_ptr<const NotificationHandler> handler, TaskThreads& threads,
                Clock& clock);
 
@@ -68,15 +70,16 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
 
  private:
   bool becomesDue() KUBE_REQUIRES(pendingMutex_);
-  void getThread();
+  void schedule();
+  bool trySchedule();
   void run();
-  bool passOn() KUBE_REQUIRES(pendingMutex_);
   void call(const Notification& notification);
 
   const ObjectType& type_;
   const std::string name_;
   const Logger log_;
   const bool quick_;
+  const Executor executor_;
   const std::unique_ptr<const NotificationHandler> handler_;
   TaskThreads& threads_;
   Clock& clock_;
@@ -89,6 +92,7 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   std::size_t initial_ KUBE_GUARDED_BY(pendingMutex_) = 0;
   bool started_ KUBE_GUARDED_BY(pendingMutex_) = false;
   bool scheduled_ KUBE_GUARDED_BY(pendingMutex_) = false;  // a thread delivers, or will
+  int posting_ KUBE_GUARDED_BY(pendingMutex_) = 0;         // threads that use the executor now
   bool stopped_ KUBE_GUARDED_BY(pendingMutex_) = false;
   // While the handler runs: its thread, the object of its notification, and when it was called.
   std::thread::id delivering_ KUBE_GUARDED_BY(pendingMutex_){};

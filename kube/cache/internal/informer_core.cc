@@ -63,10 +63,9 @@ void InformerCore::expect(State latest, const char* what) const {
 // ---- Setting up.
 
 std::shared_ptr<HandlerQueue> InformerCore::addHandler(
-    std::unique_ptr<const NotificationHandler> handler, HandlerOptions options) {
-  auto queue =
-      std::make_shared<HandlerQueue>(store_->type(), name(), std::move(options.name), options.quick,
-                                     std::move(handler), handlers_->threads(), handlers_->clock());
+    std::unique_ptr<const NotificationHandler> handler, const HandlerOptions& options) {
+  auto queue = std::make_shared<HandlerQueue>(store_->type(), name(), options, std::move(handler),
+                                              handlers_->threads(), handlers_->clock());
   const Lock lock(stateMutex_);
   expect(State::Running, "a handler cannot be added");
   const Clock::Duration resync = options.resync.value_or(options_.resync);

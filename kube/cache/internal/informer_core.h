@@ -56,7 +56,7 @@ class InformerCore final : private ReflectorStore<void> {
   const std::shared_ptr<Handlers>& handlers() const noexcept { return handlers_; }
 
   std::shared_ptr<HandlerQueue> addHandler(std::unique_ptr<const NotificationHandler> handler,
-                                           HandlerOptions options);
+                                           const HandlerOptions& options);
   void addIndexes(std::vector<UntypedStore::Index> indexes);
   void fill(std::vector<Object> objects);
   void setTransform(UntypedTransform transform);

@@ -22,11 +22,6 @@ void CallerIo::poll(int fd) const {
   ::poll(ready.data(), ready.size(), -1);
 }
 
-void CallerIo::sleep(std::chrono::milliseconds time) const {
-  pollfd woken = {eventFd_.get(), POLLIN, 0};
-  ::poll(&woken, 1, static_cast<int>(time.count()));
-}
-
 void CallerIo::wake() {
   if (!polling_ || std::exchange(woken_, true)) return;
   const std::uint64_t one = 1;

@@ -1,11 +1,9 @@
 // Lets a thread that waits for an exchange do its I/O, instead of waiting for the loop's thread:
 // the thread polls the socket of the connection that it was lent, and can be woken.
 //
-// Thread safety: belongs to the holder of the loop's turn, except poll() and sleep(), which the
-// waiting thread calls without the turn.
+// Thread safety: belongs to the holder of the loop's turn, except poll(), which the waiting thread
+// calls without the turn.
 #pragma once
-
-#include <chrono>
 
 #include "kube/http/internal/descriptor.h"
 
@@ -19,8 +17,6 @@ class CallerIo {
   /// Waits until a socket is readable or wake() is called. To be called without the turn, between
   /// beforePolling() and afterPolling(), which are called with it.
   void poll(int fd) const;
-  /// Waits until the time has passed or wake() is called.
-  void sleep(std::chrono::milliseconds time) const;
   void beforePolling() { polling_ = true; }
   void afterPolling();
   void wake();

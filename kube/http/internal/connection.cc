@@ -18,9 +18,6 @@ namespace {
 constexpr int kMaxReads = 8;
 // The largest capacity that the output buffer keeps after a burst of requests.
 constexpr std::size_t kKeptOutput = 64 << 10;
-// The time that a returned connection is reserved for its borrower: each call that starts sooner
-// saves two system calls. A hang-up of the server is noticed meanwhile all the same.
-constexpr std::chrono::milliseconds kReserveTime{100};
 
 }  // namespace
 
@@ -40,8 +37,7 @@ Connection::Connection(HttpEngine& engine, HostPool& pool, std::unique_ptr<Chann
       pool_(pool),
       channel_(std::move(channel)),
       idleTimer_(engine.loop()),
-      reserveTimer_(engine.loop()),
-      restTimer_(engine.loop()) {
+      loanTimer_(engine.loop()) {
   engine_.counters().connectionsMade.fetch_add(1, std::memory_order_relaxed);
   engine_.counters().connectionsOpen.fetch_add(1, std::memory_order_relaxed);
 }
@@ -71,15 +67,14 @@ void Connection::shut(const std::string& cause) {
   retired_ = true;
   watch_.reset();
   idleTimer_.cancel();
-  reserveTimer_.cancel();
-  restTimer_.cancel();
+  loanTimer_.cancel();
   channel_.reset();
   lost(cause);
   pool_.onClosed(*this);
 }
 
 void Connection::streamEnded() {
-  reservedForStream_ = false;
+  loan_.exchangeEnded(streams());
   if (closed()) return;
   if (retired_) {
     // Deferred: the caller may be in the middle of parsing.
@@ -116,34 +111,11 @@ void Connection::scheduleRead() {
   engine_.loop().deferToNextTurn([self = shared_from_this()] {
     self->readScheduled_ = false;
     // A borrower reads the socket itself, and does not notice data that another thread reads.
-    if (!self->lent_) self->readSome(false);
+    if (!self->loan_.lent()) self->readSome(false);
   });
 }
 
-void Connection::onEvents(std::uint32_t events) {
-  const auto self = shared_from_this();
-  const std::uint64_t before = received_;
-  handle(events, false);
-  if (!closed() && received_ != before) restIfBatching(received_ - before);
-}
-
-// While events of watches arrive in quick succession, it is cheaper to leave the socket alone for a
-// while and to read several at once. As HttpEngine::drive() does for a borrower.
-void Connection::restIfBatching(std::size_t bytes) {
-  const auto gatherTime = engine_.options().gatherTime;
-  if (gatherTime.count() == 0 || urgent_ != 0) return;
-  const auto now = engine_.loop().now();
-  const bool quick = now - std::exchange(lastRead_, now) < 2 * gatherTime;
-  noteRead(bytes, quick);
-  if (!batching() || hasMore_ || restTimer_.isSet()) return;
-  restTimer_.set(now + gatherTime, [this] { endRest(); });
-  updateEvents();
-}
-
-void Connection::endRest() {
-  restTimer_.cancel();
-  updateEvents();
-}
+void Connection::onEvents(std::uint32_t events) { handle(events, false); }
 
 void Connection::handle(std::uint32_t events, bool borrowed) {
   const auto self = shared_from_this();
@@ -157,46 +129,31 @@ void Connection::handle(std::uint32_t events, bool borrowed) {
 }
 
 bool Connection::lend() {
-  if (closed() || lent_ || !wantsRead()) return false;
-  lent_ = true;
+  if (closed() || loan_.lent() || !wantsRead()) return false;
+  loan_.lend();
   hasMore_ = hasMore_ || readScheduled_;  // TLS may have data already, which no poll reports
   updateEvents();
   return true;
 }
 
-void Connection::takeBack(Borrower borrower) {
-  lent_ = false;
-  sleeper_ = nullptr;
+void Connection::takeBack(Loan::Return how) {
   const auto now = engine_.loop().now();
-  const bool often = now - std::exchange(returned_, now) < kReserveTime;
-  const bool soon = borrower == Borrower::Begins || (borrower == Borrower::MayComeBack && often);
-  reservedForStream_ = soon && streams() == 1;
-  reserved_ = !closed() && (idle() || reservedForStream_);
-  if (reserved_ && !reserveTimer_.isSet()) armReserveTimer();
+  loan_.giveBack(how, streams(), now);
+  if (closed()) return;
+  if (!loan_.withLoop() && !loanTimer_.isSet()) checkLoanAt(now + Loan::kReserveTime);
   updateEvents();
 }
 
 // One timer for many reservations, as for idle times.
-void Connection::armReserveTimer() {
-  reserveTimer_.set(returned_ + kReserveTime, [this] {
-    const bool lately = engine_.loop().now() - returned_ < kReserveTime;
-    if (lately && (lent_ || reserved_)) return armReserveTimer();
-    if (lent_) return;
-    reserved_ = false;
+void Connection::checkLoanAt(EventLoop::TimePoint time) {
+  loanTimer_.set(time, [this] {
+    if (const auto next = loan_.check(engine_.loop().now())) return checkLoanAt(*next);
     updateEvents();
   });
 }
 
-std::size_t Connection::onReadable() {
-  const std::uint64_t before = received_;
+void Connection::onReadable() {
   if (!closed()) handle(EPOLLIN, true);
-  return received_ - before;
-}
-
-void Connection::countUrgent(int by) {
-  urgent_ += by;
-  if (by > 0 && sleeper_ != nullptr) sleeper_->wake();
-  if (by > 0 && restTimer_.isSet()) endRest();
 }
 
 void Connection::readSome(bool borrowed) {
@@ -215,7 +172,6 @@ void Connection::readSome(bool borrowed) {
     if (got.status == Channel::Status::Failed) return shut("connection lost: " + channel_->error());
     if (got.status == Channel::Status::End) return receiveEnd();
     engine_.counters().bytesReceived.fetch_add(got.bytes, std::memory_order_relaxed);
-    received_ += got.bytes;
     receive({buffer.data(), got.bytes});
     // Another read would probably find nothing; the loop reports new data.
     if (!closed() && got.bytes < buffer.size() && !channel_->pending()) break;
@@ -259,13 +215,12 @@ void Connection::updateEvents() {
   if (closed()) return;
   const bool out = writeBlocked_ || readNeedsWrite_;
   // Exchanges that were added meanwhile have no borrower, so the loop has to poll for them.
-  if (!lent_ && !idle() && !(reservedForStream_ && streams() == 1)) reserved_ = false;
-  const bool readByLoop = !lent_ && !reserved_;
+  loan_.settle(streams());
+  const bool readByLoop = loan_.withLoop();
   if (hasMore_ && readByLoop) scheduleRead();
-  const bool resting = restTimer_.isSet();
-  const std::uint32_t in = wantsRead() ? (readByLoop && !resting ? EPOLLIN : EPOLLRDHUP) : 0u;
+  const std::uint32_t in = wantsRead() ? (readByLoop ? EPOLLIN : EPOLLRDHUP) : 0u;
   const std::uint32_t events = in | (out ? EPOLLOUT : 0u);
-  if (events == 0 && !lent_) {
+  if (events == 0 && !loan_.lent()) {
     watch_.reset();  // a hang-up would be reported continuously, wanted or not
   } else if (watch_) {
     watch_->setEvents(events);

@@ -6,7 +6,6 @@
 // Thread safety: belongs to the holder of the loop's turn.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "kube/http/internal/channel.h"
 #include "kube/http/internal/event_loop.h"
 #include "kube/http/internal/exchange.h"
+#include "kube/http/internal/loan.h"
 
 namespace kube {
 struct Proxy;
@@ -24,7 +24,6 @@ struct Proxy;
 
 namespace kube::detail {
 
-class CallerIo;
 class HttpEngine;
 class HostPool;
 
@@ -60,29 +59,14 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   /// Lends the socket: the caller polls and reads it, not the loop. Returns false if it is lent
   /// already, or nothing is to be read now.
   bool lend();
-  enum class Borrower { Done, Begins, MayComeBack };
-  /// Gives the socket back to the event loop. If the borrower is likely to return within 100 ms
-  /// (idle connection, or its only stream is being read), the loop waits that long before it polls
-  /// the socket again.
-  void takeBack(Borrower borrower);
+  /// Ends the loan.
+  void takeBack(Loan::Return how);
   int fd() const { return channel_->fd(); }
-  /// Returns how many bytes were read.
-  std::size_t onReadable();
+  /// Reads, for a borrower.
+  void onReadable();
   /// True if more can be read at once, even if the socket is not readable: TLS may have it already.
   bool hasMore() const { return hasMore_; }
 
-  /// Changes the number of exchanges whose data must not be delayed by batching.
-  void countUrgent(int by);
-  /// True if events arrive faster than gatherTime and no other call is waiting: read in batches.
-  bool batching() const { return quickReads_ >= kQuickReadsToBatch && urgent_ == 0; }
-  /// Notes a read, and whether it came soon after the one before.
-  void noteRead(std::size_t bytes, bool soon) {
-    const bool event = bytes > 0 && bytes < kBurstBytes;
-    quickReads_ = event && soon ? std::min(quickReads_ + 1, kQuickReadsToBatch) : 0;
-  }
-  /// Sets the borrower that sleeps during a batch and is woken by an urgent exchange; null for
-  /// none.
-  void setSleeper(CallerIo* caller) { sleeper_ = caller; }
   /// Schedules a write, because an exchange has data to send.
   void wantsToSend() { scheduleFlush(); }
 
@@ -109,12 +93,6 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   HostPool& pool_;
 
  private:
-  // Events in quick succession before they are read in batches. Fewer, as an update and its
-  // consequences, are no stream.
-  static constexpr int kQuickReadsToBatch = 8;
-  // Larger amounts are not a stream of small events, and are better read without delay.
-  static constexpr std::size_t kBurstBytes = 64 << 10;
-
   void onEvents(std::uint32_t events) final;
   void handle(std::uint32_t events, bool borrowed);
   void readSome(bool borrowed);
@@ -122,21 +100,16 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   void updateEvents();
   void closeIfIdle();
   void armIdleTimer();
-  void armReserveTimer();
-  void restIfBatching(std::size_t bytes);
-  void endRest();
+  void checkLoanAt(EventLoop::TimePoint time);
 
   std::unique_ptr<Channel> channel_;
   std::optional<FdWatch> watch_;
   LoopTimer idleTimer_;
   EventLoop::TimePoint idleSince_{};
-  LoopTimer reserveTimer_;
-  LoopTimer restTimer_;              // set while the loop does not read, to batch events
-  EventLoop::TimePoint lastRead_{};  // of the loop
-  EventLoop::TimePoint returned_{};  // when the last borrower gave it back
+  Loan loan_;
+  LoopTimer loanTimer_;  // set while a reservation may have to be ended
   std::string output_;
   std::size_t written_ = 0;  // of output_
-  std::uint64_t received_ = 0;
   bool writeBlocked_ = false;
   bool readNeedsWrite_ = false;
   bool flushScheduled_ = false;
@@ -144,12 +117,6 @@ class Connection : public EventHandler, public std::enable_shared_from_this<Conn
   bool hasMore_ = false;
   bool retired_ = false;
   bool used_ = false;
-  bool lent_ = false;
-  bool reserved_ = false;           // not polled by the loop; reserveTimer_ is set then
-  bool reservedForStream_ = false;  // reserved for the borrower that reads its only exchange
-  int quickReads_ = 0;              // in a row
-  int urgent_ = 0;
-  CallerIo* sleeper_ = nullptr;
 };
 
 /// `proxied` is the HTTP proxy that forwards plain requests, or null.

@@ -112,11 +112,7 @@ void Exchange::routeLater() {
   });
 }
 
-void Exchange::attach(Connection& connection) {
-  connection_ = &connection;
-  urgent_ = true;
-  connection.countUrgent(1);
-}
+void Exchange::attach(Connection& connection) { connection_ = &connection; }
 
 bool Exchange::lendTo(CallerIo& caller) {
   if (done_ || connection_ == nullptr || !connection_->lend()) return false;
@@ -126,16 +122,15 @@ bool Exchange::lendTo(CallerIo& caller) {
 
 void Exchange::takeBack() {
   caller_ = nullptr;
-  connection_->takeBack(std::exchange(begun_, true) ? Connection::Borrower::MayComeBack
-                                                    : Connection::Borrower::Begins);
+  connection_->takeBack(std::exchange(begun_, true) ? Loan::Return::MayComeBack
+                                                    : Loan::Return::Begins);
 }
 
 void Exchange::detach() {
   Connection* const connection = std::exchange(connection_, nullptr);
-  if (connection != nullptr && urgent_) connection->countUrgent(-1);
   if (caller_ == nullptr) return;
   std::exchange(caller_, nullptr)->wake();
-  connection->takeBack(Connection::Borrower::Done);
+  connection->takeBack(Loan::Return::Done);
 }
 
 void Exchange::onFailure(const std::string& cause, Failure failure) {
@@ -198,7 +193,6 @@ bool Exchange::followRedirect(const HttpResponse& head) {
 void Exchange::onHead(HttpResponse head) {
   if (done_ || followRedirect(head)) return;
   headSeen_ = true;
-  if (request_.gathers && std::exchange(urgent_, false)) connection_->countUrgent(-1);
   const bool switched = head.status == 101;
   if (switched) timer_.reset();
   if (!switched && !engine_->options().disableCompression && request_.method != "HEAD") {

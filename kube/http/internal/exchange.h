@@ -79,7 +79,6 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   /// Gives the lent connection back early.
   void takeBack();
   Connection& connection() { return *connection_; }
-  bool gathers() const { return request_.gathers; }
 
   // --- For the connection. Each of these may end the exchange and detach it.
   void markSent() { sent_ = true; }
@@ -128,7 +127,6 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool lostOnce_ = false;  // ... or in an earlier one
   bool headSeen_ = false;
   bool begun_ = false;  // its caller has borrowed and returned the connection once
-  bool urgent_ = true;  // its data must not be delayed by batching
   bool ended_ = false;  // everything was received; some may be held back
   bool done_ = false;
 

@@ -23,7 +23,9 @@ class Http1Connection final : public Connection, private Http1Answer::Sink {
         quiet_(engine.loop()) {}
 
   int httpVersion() const override { return 1; }
-  std::size_t freeStreams() const override { return retired() || exchange_ ? 0 : 1; }
+  std::size_t freeStreams() const override {
+    return retired() || abandoned_ || exchange_ != nullptr ? 0 : 1;
+  }
   std::size_t streams() const override { return exchange_ == nullptr ? 0 : 1; }
 
   void begin(std::shared_ptr<Exchange> exchange) override {

@@ -67,9 +67,7 @@ HttpEngine::Submitted HttpEngine::submit(std::shared_ptr<Exchange> exchange, boo
   return posted ? Submitted::Accepted : Submitted::Refused;
 }
 
-// Passing a request to another thread and being woken by it costs more than all of its I/O. A
-// wake-up for an event costs as much as all processing of the event; while events arrive in quick
-// succession, it is cheaper to sleep for a while and read several at once.
+// Passing a request to another thread and being woken by it costs more than all of its I/O.
 void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()>& enough) {
   CallerIo* const caller = CallerIo::ofThisThread();
   if (caller == nullptr) return;
@@ -78,24 +76,16 @@ void HttpEngine::drive(Exchange& exchange, bool lent, const std::function<bool()
   LoopTurn turn(loop_);
   if (!lent && (turn.tooLate() || (enough && enough()) || !exchange.lendTo(*caller))) return;
   while (exchange.lentTo(*caller)) {
-    const auto gatherTime = exchange.gathers() ? options_.gatherTime : std::chrono::milliseconds(0);
     const bool more = exchange.connection().hasMore();
-    const bool sleeps = gatherTime.count() > 0 && !more && exchange.connection().batching();
     const int fd = exchange.connection().fd();
-    if (sleeps) exchange.connection().setSleeper(caller);
     caller->beforePolling();
     turn.giveBack();
-    const auto begun = gatherTime.count() > 0 ? EventLoop::Clock::now() : EventLoop::TimePoint();
-    if (!more) sleeps ? caller->sleep(gatherTime) : caller->poll(fd);
-    const bool quick = gatherTime.count() > 0 && EventLoop::Clock::now() - begun < gatherTime;
+    if (!more) caller->poll(fd);
     turn.takeAgain();
     caller->afterPolling();
     if (!exchange.lentTo(*caller)) return;
-    exchange.connection().setSleeper(nullptr);
-    const std::size_t bytes = exchange.connection().onReadable();
-    if (!exchange.lentTo(*caller)) return;
-    exchange.connection().noteRead(bytes, sleeps || quick);
-    if (enough && enough()) exchange.takeBack();
+    exchange.connection().onReadable();
+    if (exchange.lentTo(*caller) && enough && enough()) exchange.takeBack();
   }
 }
 
