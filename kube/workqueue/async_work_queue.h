@@ -78,7 +78,7 @@ class WorkQueue<T>::Waiting {
       queue_.parking_.getUp(bed_);
       completion_ = nullptr;
       queue_.admit();
-      finished = queue_.finishPrevious(item_);
+      queue_.finishPrevious(item_, finished);
       const bool stopped = context.stop.stop_requested();
       over_ = stopped || queue_.items_.waiting() > 0 || queue_.parking_.closed();
       if (!stopped && queue_.items_.waiting() > 0) queue_.give(item_, queue_.items_.take());

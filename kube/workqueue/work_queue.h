@@ -162,8 +162,8 @@ class WorkQueue {
   // Waits for an item and takes it; null if there is none.
   Entry* take(detail::SpinLock& lock, const std::stop_token& stop) KUBE_REQUIRES(itemsMutex_);
   void give(WorkItem<T>& item, Entry& entry) noexcept;
-  // Finishes the item, if it is one of this queue. Returns as finishLocked().
-  T finishPrevious(WorkItem<T>& item) noexcept KUBE_REQUIRES(itemsMutex_);
+  // Finishes the item, if it is one of this queue. Sets `finished` as finishLocked() returns.
+  void finishPrevious(WorkItem<T>& item, T& finished) noexcept KUBE_REQUIRES(itemsMutex_);
   void finish(Entry& entry, std::uint32_t generation) noexcept;
   // Returns the key if no entry needs it any more, to be destroyed without the lock.
   T finishLocked(Entry& entry) noexcept KUBE_REQUIRES(itemsMutex_);
@@ -195,17 +195,13 @@ class KUBE_SCOPED_LOCK WorkQueue<T>::Turn {
     if (crowded_) queue.itemsMutex_.lock();
   }
   ~Turn() KUBE_RELEASES() {
-    using Parking = detail::WorkerParking;
-    auto whom = queue_.parking_.requestWake(queue_.load());
-    if (whom == Parking::Wake::Coroutine) {
-      const Parking::Sleepers called = queue_.parking_.callCoroutines(queue_.load(), whom);
+    const auto whom = queue_.parking_.requestWake(queue_.load());
+    if (whom == Wake::Coroutine) [[unlikely]] {
+      endCalling();
+    } else {
       lock_.unlock();
       queue_.parking_.wake(whom);
-      Parking::goOn(called);
-      return;
     }
-    lock_.unlock();
-    queue_.parking_.wake(whom);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -217,6 +213,17 @@ class KUBE_SCOPED_LOCK WorkQueue<T>::Turn {
   operator detail::SpinLock&() noexcept { return lock_; }
 
  private:
+  using Wake = detail::WorkerParking::Wake;
+
+  // Apart from the destructor, which compilers put in line.
+  __attribute__((noinline)) void endCalling() noexcept KUBE_RELEASES() {
+    Wake whom = Wake::Coroutine;
+    const auto called = queue_.parking_.callCoroutines(queue_.load(), whom);
+    lock_.unlock();
+    queue_.parking_.wake(whom);
+    detail::WorkerParking::goOn(called);
+  }
+
   WorkQueue& queue_;
   const bool crowded_;
   detail::SpinLock lock_;
@@ -265,7 +272,7 @@ bool WorkQueue<T>::next(WorkItem<T>& item, const std::stop_token& stop) {
   if (item.queue_ != this) item.done();
   Turn turn(*this);
   admit();
-  finished = finishPrevious(item);
+  finishPrevious(item, finished);
   const bool crowded = turn.crowded() && items_.anyInWork();
   if (crowded || items_.waiting() == 0) {
     const std::uint64_t taken = items_.taken();
@@ -289,12 +296,11 @@ void WorkQueue<T>::give(WorkItem<T>& item, Entry& entry) noexcept {
 }
 
 template <QueueKey T>
-T WorkQueue<T>::finishPrevious(WorkItem<T>& item) noexcept {
-  if (std::exchange(item.queue_, nullptr) == nullptr || !item.entry_->inWork ||
-      item.entry_->generation != item.generation_) {
-    return T();
+void WorkQueue<T>::finishPrevious(WorkItem<T>& item, T& finished) noexcept {
+  if (std::exchange(item.queue_, nullptr) != nullptr && item.entry_->inWork &&
+      item.entry_->generation == item.generation_) {
+    finished = finishLocked(*item.entry_);
   }
-  return finishLocked(*item.entry_);
 }
 
 template <QueueKey T>
