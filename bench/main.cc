@@ -19,6 +19,7 @@
 //   store [--threads N]                              adds to and reads from the store of a cache
 //   queue [--workers 1,4] [--object-keys] [--named]  a work queue
 //   reconcile N [--workers N]                        the sample operator, until all N are ready
+//   reconciles N [--workers N] [--in-flight N]       a controller that waits, without a server
 //   networks N                                       creates the N Networks, meanwhile or before
 //   exec [--mb N]                                    N MB through exec, each way; cancellation
 //   record FOLDER, replay FOLDER --kubeconfig FILE   a server that sends recorded answers
@@ -47,6 +48,7 @@
 #include "bench/measure.h"
 #include "bench/queue.h"
 #include "bench/reconcile.h"
+#include "bench/reconciles.h"
 #include "bench/replay.h"
 #include "bench/seed.h"
 #include "bench/store.h"
@@ -195,6 +197,9 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "reconcile") {
       return reconcile(std::stoi(args[1]), number("--workers", 8));
     }
+    if (args.size() >= 2 && args[0] == "reconciles") {
+      return reconciles(std::stoi(args[1]), number("--workers", 2), number("--in-flight", 0));
+    }
     if (!args.empty() && args[0] == "exec") {
       return kube::bench::exec(static_cast<std::size_t>(number("--mb", 1024)));
     }
@@ -228,6 +233,7 @@ int main(int argc, char** argv) {
                "       kubexx-bench configmaps N | informers N\n"
                "       kubexx-bench watchers N [--watchers N]\n"
                "       kubexx-bench reconcile N [--workers N] | networks N\n"
+               "       kubexx-bench reconciles N [--workers N] [--in-flight N]\n"
                "       kubexx-bench exec [--mb N]\n"
                "       kubexx-bench record FOLDER [--limit N] | replay FOLDER --kubeconfig FILE\n");
     return 2;

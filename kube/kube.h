@@ -81,4 +81,5 @@
 #include "kube/meta/describe.h"
 #include "kube/meta/owner.h"
 #include "kube/rest/config.h"
+#include "kube/workqueue/async_work_queue.h"
 #include "kube/workqueue/rate_limiting_queue.h"

@@ -83,7 +83,9 @@ class DeltaFifo final : public ReflectorStore<T> {
   /// first.
   bool hasSynced() const { return queue_.hasSynced(); }
   /// Blocks until hasSynced(). Returns false if a stop is requested first.
-  bool waitForSync(const std::stop_token& stop = {}) const { return queue_.waitForSync(stop); }
+  bool waitForSync(const std::stop_token& stop = {}) const {
+    return detail::runBlocking(queue_.waitForSync(), stop);
+  }
   std::size_t size() const { return queue_.size(); }
   /// Closes the queue: pop() still returns what is queued, and false after that.
   void close() { queue_.close(); }

@@ -6,6 +6,17 @@
 
 namespace kube {
 
+namespace {
+
+Task<bool> waitForSyncOf(std::shared_ptr<detail::Handlers> handlers,
+                         std::shared_ptr<detail::HandlerQueue> queue) {
+  const bool synced = co_await handlers->waitForUpstream();
+  if (!synced) co_return false;
+  co_return co_await queue->waitForInitial();
+}
+
+}  // namespace
+
 HandlerRegistration::HandlerRegistration(std::shared_ptr<detail::Handlers> handlers,
                                          std::shared_ptr<detail::HandlerQueue> queue)
     : handlers_(std::move(handlers)), queue_(std::move(queue)) {}
@@ -15,7 +26,12 @@ bool HandlerRegistration::hasSynced() const {
 }
 
 bool HandlerRegistration::waitForSync(const std::stop_token& stop) const {
-  return handlers_->waitForUpstream(stop) && queue_->waitForInitial(stop);
+  return detail::runBlocking(waitForSyncOf(handlers_, queue_), stop);
+}
+
+AsyncCaches HandlerRegistration::async() const {
+  return AsyncCaches(
+      [handlers = handlers_, queue = queue_] { return waitForSyncOf(handlers, queue); });
 }
 
 void HandlerRegistration::remove() const { handlers_->remove(queue_); }

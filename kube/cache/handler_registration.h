@@ -8,6 +8,8 @@
 #include <memory>
 #include <stop_token>
 
+#include "kube/cache/async_caches.h"
+
 namespace kube {
 
 namespace detail {
@@ -26,6 +28,8 @@ class HandlerRegistration {
   /// Blocks until hasSynced(). Returns false if a stop is requested first, the handler is removed,
   /// or the informer ends. If nothing runs the informer, a warning is logged after some seconds.
   bool waitForSync(const std::stop_token& stop = {}) const;
+  /// The awaitable form of waitForSync().
+  AsyncCaches async() const;
   /// Ends the calls of the handler, and waits for a call under way unless the handler itself calls
   /// this. May be called again.
   void remove() const;

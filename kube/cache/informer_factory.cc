@@ -114,12 +114,18 @@ void InformerFactory::start(const std::stop_token& stop) {
 }
 
 bool InformerFactory::waitForSync(const std::stop_token& stop) const {
+  return detail::runBlocking(waitForSyncOf(*this), stop);
+}
+
+// Uses the factory only at the beginning.
+Task<bool> InformerFactory::waitForSyncOf(const InformerFactory& factory) {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
   std::vector<Core> informers;
-  std::stop_source either;
+  const std::stop_token stop = factory.stop_.get_token();
   {
-    const detail::Lock lock(entriesMutex_);
-    if (stop_.stop_requested() || stop.stop_requested()) return false;
-    for (const Entry& entry : entries_) {
+    const detail::Lock lock(factory.entriesMutex_);
+    if (stop.stop_requested() || context.stop.stop_requested()) co_return false;
+    for (const Entry& entry : factory.entries_) {
       if (!entry.informer->hasStarted()) {
         throw Error(
             fmt::format("informer factory: waitForSync: the informer of {} does not run: "
@@ -129,12 +135,11 @@ bool InformerFactory::waitForSync(const std::stop_token& stop) const {
       informers.push_back(entry.informer);
     }
   }
-  const std::stop_callback caller(stop, [&] { either.request_stop(); });
-  const std::stop_callback own(stop_.get_token(), [&] { either.request_stop(); });
   for (const auto& informer : informers) {
-    if (!informer->waitForSync(either.get_token())) return false;
+    const bool synced = co_await withStop(detail::InformerCore::waitForSync(informer), stop);
+    if (!synced) co_return false;
   }
-  return true;
+  co_return true;
 }
 
 void InformerFactory::shutdown() {

@@ -28,6 +28,8 @@
 
 #include "kube/base/internal/mutex.h"
 #include "kube/base/string.h"
+#include "kube/base/task.h"
+#include "kube/cache/async_caches.h"
 #include "kube/cache/internal/object_source.h"
 #include "kube/cache/shared_informer.h"
 #include "kube/client/resource_client.h"
@@ -75,6 +77,10 @@ class InformerFactory {
   /// shutdown. Throws Error if an informer does not run because start() was not called after it was
   /// requested.
   bool waitForSync(const std::stop_token& stop = {}) const;
+  /// The awaitable form of waitForSync(). The factory may end during the wait, but not before.
+  AsyncCaches async() const {
+    return AsyncCaches([this] { return waitForSyncOf(*this); });
+  }
   /// Stops all informers, and returns when the last handler has returned, even if another caller
   /// started the shutdown. A handler that does not return is logged. Throws Error if a handler
   /// calls it.
@@ -115,6 +121,7 @@ class InformerFactory {
   };
 
   void end();
+  static Task<bool> waitForSyncOf(const InformerFactory& factory);
 
   const InformerFactoryOptions options_;
   std::stop_source stop_;

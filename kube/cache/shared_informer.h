@@ -36,6 +36,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/cache/async_caches.h"
 #include "kube/cache/event_handler.h"
 #include "kube/cache/handler_options.h"
 #include "kube/cache/handler_registration.h"
@@ -144,6 +145,10 @@ class SharedInformer {
   /// Error for a factory's informer that the factory has not started. For others that nothing runs,
   /// a warning is logged after some seconds.
   bool waitForSync(const std::stop_token& stop = {}) const { return core_->waitForSync(stop); }
+  /// The awaitable form of waitForSync().
+  AsyncCaches async() const {
+    return AsyncCaches([core = core_] { return detail::InformerCore::waitForSync(core); });
+  }
   bool hasStarted() const { return core_->hasStarted(); }
   /// Returns whether run() has ended.
   bool isStopped() const { return core_->isStopped(); }

@@ -22,12 +22,25 @@
 // All existing objects are then reconciled; changes that happen meanwhile are handled first.
 // kube::Manager runs several controllers, with leader election, health checks and metrics.
 //
+// Reconcile may be a coroutine, which holds no thread while it waits:
+//
+//   networks.workers(2).inFlight(1000).reconcile(
+//       [&](kube::ObjectKey key) -> kube::Task<kube::Requeue> {
+//         auto pod = co_await pods.get(key.name);
+//         ...
+//         co_return kube::Requeue::after(10min);
+//       });
+//
+// Up to a thousand keys are then reconciled at a time, on two threads, or on an Executor of the
+// program. Everything else is the same for both kinds of functions.
+//
 // Errors: if reconcile throws anything, its key is retried after a delay that grows from 5 ms to
 // 1000 s. With maxRetries(), the controller gives the key up after that many retries, calls
 // onGiveUp(), and waits for the next change of the object. Other keys are not affected.
 //
 // Stopping: reconcile receives the stop token; it passes the token to its calls, or finishes its
-// work. run() returns when all workers have ended. Keys that are left in the queue are dropped: the
+// work. What a coroutine awaits sees the token by itself. run() returns when all workers have
+// ended. Keys that are left in the queue are dropped: the
 // next start reconciles every object again.
 //
 // Metrics: controller_runtime_reconcile_total (result: success, error, requeue, requeue_after),
@@ -38,7 +51,8 @@
 // which has the name of the controller (kube/workqueue/internal/queue_metrics.h).
 //
 // Thread safety: one thread sets the controller up, before run(). run() is called by one thread at
-// a time, enqueue() and lister() by any thread. Each worker calls reconcile on its own thread.
+// a time, enqueue() and lister() by any thread. Each worker calls reconcile on its own thread, and
+// coroutines run on any of the threads, each on one at a time.
 // Predicates must be quick, and must not call the server: the thread that all informers share calls
 // those of when() and owns(). Threads for handlers call those of watches(), and its map functions.
 #pragma once
@@ -53,6 +67,8 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/executor.h"
+#include "kube/base/task.h"
 #include "kube/cache/shared_informer_factory.h"
 #include "kube/controller/internal/controller_base.h"
 #include "kube/controller/predicates.h"
@@ -118,11 +134,26 @@ class Controller final : public detail::ControllerBase {
     return listen<U>(informer, std::move(when), Adding::TakesTime, std::move(map));
   }
 
-  /// The number of keys that are reconciled at the same time; 1 by default.
+  /// The number of threads; 1 by default. Unless inFlight() says otherwise, also the number of keys
+  /// that are reconciled at the same time.
   Controller& workers(int count) {
     expectIdle("the number of workers cannot be set");
     if (count < 1) throw Error("controller \"" + name() + "\": needs at least one worker");
     workers_ = count;
+    return *this;
+  }
+  /// The number of keys that are reconciled at the same time, for a coroutine.
+  Controller& inFlight(int count) {
+    expectIdle("the number of keys in flight cannot be set");
+    if (count < 1) throw Error("controller \"" + name() + "\": needs at least one key in flight");
+    inFlight_ = count;
+    return *this;
+  }
+  /// Runs the coroutines on this executor instead of threads of the controller. run() must be
+  /// called on another thread than the executor's, which has to run until run() has returned.
+  Controller& executor(Executor executor) {
+    expectIdle("the executor cannot be set");
+    executor_ = std::move(executor);
     return *this;
   }
   /// The number of retries after a failure; unlimited by default.
@@ -144,30 +175,38 @@ class Controller final : public detail::ControllerBase {
     return *this;
   }
 
-  /// Sets a function that takes a key and, optionally, a stop token. It returns a Requeue, or
-  /// nothing.
+  /// Sets a function that takes a key and, optionally, a stop token. It returns a Requeue or
+  /// nothing, or is a coroutine that returns a Task of these.
   template <class Function>
   requires std::invocable<Function&, const ObjectKey&, std::stop_token> ||
       std::invocable<Function&, const ObjectKey&>
           Controller& reconcile(Function function) {
     expectIdle("reconcile cannot be set");
-    reconcile_ = [function = std::move(function)](
-                     const ObjectKey& key,
-                     [[maybe_unused]] const std::stop_token& stop) mutable -> Requeue {
-      const auto call = [&] {
-        if constexpr (std::invocable<Function&, const ObjectKey&, std::stop_token>) {
-          return function(key, stop);
-        } else {
-          return function(key);
-        }
-      };
-      if constexpr (std::is_void_v<decltype(call())>) {
-        call();
-        return {};
+    auto call = [function = std::move(function)](
+                    const ObjectKey& key, [[maybe_unused]] const std::stop_token& stop) mutable {
+      if constexpr (std::invocable<Function&, const ObjectKey&, std::stop_token>) {
+        return function(key, stop);
       } else {
-        return call();
+        return function(key);
       }
     };
+    using Result = decltype(call(ObjectKey(), std::stop_token()));
+    reconcile_ = nullptr;
+    reconcileTask_ = nullptr;
+    if constexpr (std::is_void_v<Result>) {
+      reconcile_ = [call = std::move(call)](const auto& key, const auto& stop) mutable {
+        call(key, stop);
+        return Requeue();
+      };
+    } else if constexpr (std::same_as<Result, Task<void>>) {
+      reconcileTask_ = [call = std::move(call)](const auto& key, const auto& stop) mutable {
+        return thenDone(call(key, stop));
+      };
+    } else if constexpr (std::same_as<Result, Task<Requeue>>) {
+      reconcileTask_ = std::move(call);
+    } else {
+      reconcile_ = std::move(call);
+    }
     return *this;
   }
 
@@ -219,6 +258,10 @@ class Controller final : public detail::ControllerBase {
                            std::unique_ptr<const detail::ChangeKeys>(own_));
   }
 
+  static Task<Requeue> thenDone(Task<void> task) {
+    co_await std::move(task);
+    co_return Requeue();
+  }
   static GroupKind kindOfType() requires NamedObject<T> { return detail::kindOf(T()).groupKind(); }
 
   template <Cacheable U>

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/finally.h"
 #include "kube/base/internal/guarded.h"
 #include "kube/base/internal/start_thread.h"
+#include "kube/base/task_scope.h"
 #include "kube/controller/event_recorder.h"
 #include "kube/meta/api_error.h"
 
@@ -41,7 +43,19 @@ void validate(const LeaderElectionOptions& options) {
   require(!options.name.empty(), "name is empty");
   require(!options.namespace_.empty(), "namespace is empty");
   require(!options.identity.empty(), "identity is empty");
-  require(options.onStartedLeading != nullptr, "onStartedLeading is missing");
+  require(options.onStartedLeading != nullptr || options.leading != nullptr,
+          "onStartedLeading is missing");
+  require(options.onStartedLeading == nullptr || options.leading == nullptr,
+          "onStartedLeading and leading are both set");
+}
+
+// The task with another stop token than that of its tree.
+template <class T>
+Task<T> underStop(Task<T> task, std::stop_token stop) {
+  const detail::TaskContext& outer = co_await detail::CurrentContext();
+  detail::TaskContext inner = outer;
+  inner.stop = stop;
+  co_return co_await detail::TaskAccess::inContext(task, inner);
 }
 
 }  // namespace
@@ -56,12 +70,14 @@ std::string uniqueIdentity() {
 // The work of one term, and the conditions that end it.
 class LeaderElector::Term {
  public:
-  Term(LeaderElector& elector, const std::stop_token& stop) : elector_(elector), stop_(stop) {}
+  Term(LeaderElector& elector, const detail::TaskContext& context)
+      : elector_(elector), context_(context), stop_(context.stop) {}
 
-  // Ends the work and waits for it.
+  // Ends the work and waits for it, or gives it up if it is a coroutine.
   ~Term() {
     end();
     if (worker_.joinable()) worker_.join();
+    tasks_.reset();
     Timer dropped;  // destroyed without the lock, which its function takes
     const detail::Lock lock(elector_.stateMutex_);
     closed_ = true;
@@ -76,9 +92,14 @@ class LeaderElector::Term {
       arm();
     }
     if (!isInTime()) return false;
+    const std::string name = fmt::format("the work of the leader ({})", elector_.options_.name);
+    if (!elector_.options_.onStartedLeading && !context_.mayBlock) {
+      tasks_.emplace(context_.executor, workStop_.get_token());
+      tasks_->start(workInTask(), name);
+      return true;
+    }
     worker_ =
-        detail::startingThread(fmt::format("the work of the leader ({})", elector_.options_.name),
-                               [this] { return std::thread([this] { work(); }); });
+        detail::startingThread(name, [this] { return std::thread([this] { workOnThread(); }); });
     return true;
   }
 
@@ -90,7 +111,9 @@ class LeaderElector::Term {
   }
 
   void end() { workStop_.request_stop(); }
-  void waitForWork() { elector_.clock_.sleepUntil(Clock::noDeadline, ended_.get_token()); }
+  Task<bool> waitForWork() {
+    return underStop(sleepUntil(Clock::noDeadline, elector_.clock_), ended_.get_token());
+  }
   std::exception_ptr error() const { return ended_.stop_requested() ? error_ : nullptr; }
 
   // Returns whether the work has ended for good, so that the lease need not be kept. Work that
@@ -123,9 +146,21 @@ class LeaderElector::Term {
     renewStop_.request_stop();
   }
 
-  void work() {
+  void workOnThread() {
+    if (!elector_.options_.onStartedLeading) return blockOn(workInTask(), workStop_.get_token());
     try {
       elector_.options_.onStartedLeading(workStop_.get_token());
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    ended_.request_stop();
+  }
+
+  Task<void> workInTask() {
+    try {
+      co_await elector_.options_.leading();
+    } catch (const CanceledError&) {
+      if (!workStop_.stop_requested()) error_ = std::current_exception();
     } catch (...) {
       error_ = std::current_exception();
     }
@@ -137,12 +172,14 @@ class LeaderElector::Term {
   }
 
   LeaderElector& elector_;
-  const std::stop_token stop_;  // the caller's
+  const detail::TaskContext& context_;  // the caller's
+  const std::stop_token stop_;          // its token
   std::stop_source workStop_;
   std::stop_source ended_;
   std::stop_source renewStop_;
   std::exception_ptr error_;  // written before ended_ is triggered, read after
-  std::thread worker_;
+  std::thread worker_;        // this, or tasks_
+  std::optional<TaskScope> tasks_;
   Timer timer_ KUBE_GUARDED_BY(elector_.stateMutex_);
   bool closed_ KUBE_GUARDED_BY(elector_.stateMutex_) = false;
   // After a stop the work may take all the time it needs, and the lease is kept until it has ended.
@@ -230,20 +267,35 @@ void LeaderElector::observe(const Lease& lease) {
   observedAt_ = clock_.now();
 }
 
-void LeaderElector::write(Lease lease, bool create, const std::stop_token& stop) {
+Task<std::optional<Lease>> LeaderElector::find(std::chrono::nanoseconds timeout) const {
+  Request request = rest_.get();
+  request.namespace_(options_.namespace_).resource("leases").name(options_.name).timeout(timeout);
+  try {
+    co_return co_await std::move(request).async().into<Lease>();
+  } catch (const ApiError& error) {
+    if (!isNotFound(error)) throw;
+  }
+  co_return std::nullopt;
+}
+
+Task<Lease> LeaderElector::send(Request request, Lease lease,
+                                std::chrono::nanoseconds timeout) const {
+  request.namespace_(options_.namespace_).resource("leases").timeout(timeout);
+  return std::move(request).async().intoWith<Lease>(std::move(lease));
+}
+
+Task<void> LeaderElector::write(Lease lease, bool create) {
   const auto begun = clock_.now();
   for (const auto& [name, value] : options_.labels) lease.metadata.labels[name] = value;
   Request request = create ? rest_.post() : rest_.put();
-  request.namespace_(options_.namespace_).resource("leases");
   if (!create) request.name(options_.name);
-  request.timeout(callTimeout());
-  lease_ = request.body(lease).into<Lease>(stop);
+  lease_ = co_await send(std::move(request), std::move(lease), callTimeout());
   observe(*lease_);
   const detail::Lock lock(stateMutex_);
   renewedAt_ = begun;
 }
 
-bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
+Task<bool> LeaderElector::tryAcquireOrRenew() {
   LeaseSpec wanted = ownSpec();
   const auto keep = [&](const LeaseSpec& before) {
     wanted.acquireTime = before.acquireTime;
@@ -257,29 +309,23 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
         Lease lease = *lease_;
         keep(*std::as_const(lease).spec);
         lease.spec = wanted;
-        write(std::move(lease), false, stop);
-        return true;
+        co_await write(std::move(lease), false);
+        co_return true;
       } catch (const ApiError& error) {
         log_.debug("renewing failed, reading the lease first: {}", error.what());
         slowRenewals_.add();
       }
     }
-    Lease lease;
-    try {
-      lease = rest_.get()
-                  .namespace_(options_.namespace_)
-                  .resource("leases")
-                  .name(options_.name)
-                  .timeout(callTimeout())
-                  .into<Lease>(stop);
-    } catch (const ApiError& error) {
-      if (!isNotFound(error)) throw;
+    std::optional<Lease> read = co_await find(callTimeout());
+    if (!read) {
+      Lease lease;
       lease.metadata.name = options_.name;
       lease.metadata.namespace_ = options_.namespace_;
       lease.spec = wanted;
-      write(std::move(lease), true, stop);
-      return true;
+      co_await write(std::move(lease), true);
+      co_return true;
     }
+    Lease lease = *read;
     lease_ = lease;
     observe(lease);
 
@@ -290,22 +336,22 @@ bool LeaderElector::tryAcquireOrRenew(const std::stop_token& stop) {
     } else {
       if (!holder.empty()) {
         const detail::Lock lock(stateMutex_);
-        if (holding_) return false;  // another has the lease: this term is over
+        if (holding_) co_return false;  // another has the lease: this term is over
         const std::chrono::seconds duration{found.leaseDurationSeconds.value_or(0)};
         // Not at the very moment of its expiry: the holder may still renew it at that instant.
-        if (clock_.now() <= observedAt_ + duration) return false;
+        if (clock_.now() <= observedAt_ + duration) co_return false;
       }
       wanted.leaseTransitions = found.leaseTransitions.value_or(0) + 1;
       wanted.strategy = found.strategy;
     }
     lease.spec = wanted;
-    write(std::move(lease), false, stop);
-    return true;
+    co_await write(std::move(lease), false);
+    co_return true;
   } catch (const CanceledError&) {
-    return false;
+    co_return false;
   } catch (const Error& error) {
     log_.warning("the lease could not be acquired or renewed: {}", error.what());
-    return false;
+    co_return false;
   }
 }
 
@@ -319,100 +365,115 @@ void LeaderElector::reportLeader() {
 }
 
 bool LeaderElector::run(const std::stop_token& stop) {
+  return detail::runBlocking(runTask(), stop);
+}
+
+AsyncLeaderElector LeaderElector::async() noexcept { return AsyncLeaderElector(*this); }
+Task<bool> AsyncLeaderElector::run() const { return elector_->runTask(); }
+
+Task<bool> LeaderElector::runTask() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
   Backoff waits({.initial = options_.retryPeriod, .factor = 1, .jitter = kJitter}, clock_);
   log_.info("waiting for the lease");
   for (;;) {
-    if (stop.stop_requested()) return true;
-    const bool acquired = tryAcquireOrRenew(stop);
+    if (context.stop.stop_requested()) co_return true;
+    const bool acquired = co_await tryAcquireOrRenew();
     if (acquired) break;
     reportLeader();
-    waits.sleep(stop);
+    co_await sleepFor(waits.next().value(), clock_);
   }
-  return lead(stop);
+  co_return co_await lead();
 }
 
-bool LeaderElector::lead(const std::stop_token& stop) {
-  {
-    const detail::Lock lock(stateMutex_);
-    holding_ = true;
-    lost_ = false;
-    token_ = {.leaseUid = lease_->metadata.uid,
-              .transitions = observed_.leaseTransitions.value_or(0),
-              .holder = options_.identity};
-  }
-  leading_.set(1);
-  log_.info("leading");
+void LeaderElector::record(const char* what) const {
+  if (options_.events == nullptr) return;
   corev1::ObjectReference about;
   about.kind = "Lease";
   about.apiVersion = "coordination.k8s.io/v1";
   about.namespace_ = options_.namespace_;
   about.name = options_.name;
   about.uid = lease_->metadata.uid;
-  const auto say = [&](std::string_view what) {
-    if (options_.events == nullptr) return;
-    options_.events->normal(about, "LeaderElection", "{} {}", options_.identity, what);
-  };
-  say("became leader");
-  reportLeader();
+  options_.events->normal(about, "LeaderElection", "{} {}", options_.identity, what);
+}
 
+Task<bool> LeaderElector::lead() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
   bool began = false;
   bool kept = false;
   std::exception_ptr error;
   {
-    Term term(*this, stop);
-    try {
-      began = term.start();
-    } catch (...) {  // no thread could be started: let another candidate lead
-      error = std::current_exception();
-      kept = true;
+    {
+      const detail::Lock lock(stateMutex_);
+      holding_ = true;
+      lost_ = false;
+      token_ = {.leaseUid = lease_->metadata.uid,
+                .transitions = observed_.leaseTransitions.value_or(0),
+                .holder = options_.identity};
     }
-    if (began) {
-      kept = keepLease(term);
+    const detail::Finally ended([this] {
+      const detail::Lock lock(stateMutex_);
+      holding_ = false;
       leading_.set(0);
-      if (!kept) log_.error("the lease is lost; waiting for the work to end");
-      term.end();
-      term.waitForWork();
-      error = term.error();
+    });
+    leading_.set(1);
+    log_.info("leading");
+    record("became leader");
+    reportLeader();
+    {
+      Term term(*this, context);
+      try {
+        began = term.start();
+      } catch (...) {  // no thread could be started: let another candidate lead
+        error = std::current_exception();
+        kept = true;
+      }
+      if (began) {
+        kept = co_await underStop(keepLease(term), term.endOfRenewing());
+        leading_.set(0);
+        if (!kept) log_.error("the lease is lost; waiting for the work to end");
+        term.end();
+        co_await term.waitForWork();
+        error = term.error();
+      }
     }
+    // The lease is released only after the work has ended, whatever has been asked to stop.
+    const std::stop_token never;
+    if (kept && options_.releaseOnCancel) co_await underStop(release(), never);
   }
-  // The lease is released only after the work has ended.
-  if (kept && options_.releaseOnCancel) release();
-  {
-    const detail::Lock lock(stateMutex_);
-    holding_ = false;
-  }
-  leading_.set(0);
-  say("stopped leading");
+  record("stopped leading");
   log_.info("no longer leading");
   if (began && options_.onStoppedLeading)
     detail::guarded(log_, "onStoppedLeading", options_.onStoppedLeading);
   if (error) std::rethrow_exception(error);
-  return kept;
+  co_return kept;
 }
 
-// Renews until the term is over or the lease is lost. Returns false if it is lost.
-bool LeaderElector::keepLease(Term& term) {
-  const std::stop_token end = term.endOfRenewing();
+// Renews until the term is over or the lease is lost: its stop token tells. Returns false if it is
+// lost.
+Task<bool> LeaderElector::keepLease(Term& term) {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
   for (;;) {
-    clock_.sleepFor(options_.retryPeriod, end);
-    const bool renewed = !end.stop_requested() && tryAcquireOrRenew(end);
+    co_await sleepFor(options_.retryPeriod, clock_);
+    bool renewed = false;
+    if (!context.stop.stop_requested()) renewed = co_await tryAcquireOrRenew();
     reportLeader();
-    if (renewed && !term.isInTime()) return false;
+    if (renewed && !term.isInTime()) co_return false;
     const detail::Lock lock(stateMutex_);
     if (!renewed && observed_.holderIdentity != options_.identity) lost_ = true;
-    if (lost_) return false;
-    if (term.isOver()) return true;
+    if (lost_) co_return false;
+    if (term.isOver()) co_return true;
   }
 }
 
-void LeaderElector::release() {
+Task<void> LeaderElector::release() {
   // The server may still carry out a renewal that was given up, between the read and the write
   // here.
   constexpr int kTries = 5;
   try {
     for (int tries = 1;; ++tries) {
       try {
-        return releaseOnce();
+        co_await releaseOnce();
+        co_return;
       } catch (const ApiError& error) {
         if (!isConflict(error) || tries == kTries) throw;
         log_.debug("releasing the lease failed, reading it again: {}", error.what());
@@ -423,29 +484,22 @@ void LeaderElector::release() {
   }
 }
 
-void LeaderElector::releaseOnce() {
+Task<void> LeaderElector::releaseOnce() {
   // The lease may be newer than the one that is known here, if an answer was lost.
-  Lease lease = rest_.get()
-                    .namespace_(options_.namespace_)
-                    .resource("leases")
-                    .name(options_.name)
-                    .timeout(options_.renewDeadline)
-                    .into<Lease>();
+  std::optional<Lease> read = co_await find(options_.renewDeadline);
+  if (!read) co_return;
+  Lease lease = *read;
   const LeaseSpec found = *std::as_const(lease).spec;
-  if (found.holderIdentity != options_.identity) return;
+  if (found.holderIdentity != options_.identity) co_return;
   LeaseSpec free = ownSpec();
   free.holderIdentity = String();
   free.leaseDurationSeconds = 1;
   free.leaseTransitions = found.leaseTransitions;
   free.strategy = found.strategy;
   lease.spec = free;
-  lease_ = rest_.put()
-               .namespace_(options_.namespace_)
-               .resource("leases")
-               .name(options_.name)
-               .timeout(options_.renewDeadline)
-               .body(lease)
-               .into<Lease>();
+  Request request = rest_.put();
+  request.name(options_.name);
+  lease_ = co_await send(std::move(request), std::move(lease), options_.renewDeadline);
   observe(*lease_);
 }
 

@@ -8,6 +8,9 @@
 //       .onStartedLeading = [&](std::stop_token stop) { runControllers(stop); }});
 //   return elector.run(kube::signalStop()) ? 0 : 1;       // false: the lease was lost
 //
+// In a coroutine, `co_await elector.async().run()` does the same without a thread of its own, if
+// the work is a coroutine, too: the option `leading`.
+//
 // Two leaders are never at work at the same time, as long as work ends when its token asks it to
 // and this process runs:
 // - The token is triggered when `renewDeadline` has passed since the beginning of the last renewal,
@@ -54,6 +57,7 @@
 #include "kube/base/map.h"
 #include "kube/base/metrics.h"
 #include "kube/base/string.h"
+#include "kube/base/task.h"
 #include "kube/rest/rest_client.h"
 
 namespace kube {
@@ -75,9 +79,13 @@ struct LeaderElectionOptions {
   bool releaseOnCancel = false;
   Map<String> labels = {};  // of the lease; its holder sets them
 
-  /// The work, on its own thread. If it throws, the term is over and run() throws the same
-  /// exception; if it returns early, this candidate keeps leading without work.
+  /// The work, on its own thread; or `leading`. If it throws, the term is over and run() throws the
+  /// same exception; if it returns early, this candidate keeps leading without work.
   std::function<void(std::stop_token)> onStartedLeading = {};
+  /// The work as a coroutine. It runs on the executor of async().run(), or on its own thread if a
+  /// thread calls run(). What it awaits sees its stop token; a CanceledError after that is no
+  /// failure.
+  std::function<Task<void>()> leading = {};
   /// Called by run() after the work has ended.
   std::function<void()> onStoppedLeading = {};
   /// Called when the lease has another holder than before, also for the first holder and for this
@@ -112,10 +120,26 @@ struct FencingToken {
   bool operator==(const FencingToken&) const = default;
 };
 
+class LeaderElector;
+
+class AsyncLeaderElector {
+ public:
+  explicit AsyncLeaderElector(LeaderElector& elector) noexcept : elector_(&elector) {}
+
+  /// As LeaderElector::run(), with the stop token of the tree. The elector outlives the task.
+  /// Destroying the task gives up the work, if that is a coroutine, and waits for it otherwise; the
+  /// lease is left to expire.
+  Task<bool> run() const;
+
+ private:
+  LeaderElector* elector_;
+};
+
 class LeaderElector {
  public:
   /// Throws ConfigError for invalid options. leaseDuration > renewDeadline > 1.2 x retryPeriod > 0
-  /// must hold; a name, a namespace, an identity and onStartedLeading are required.
+  /// must hold; a name, a namespace, an identity and either onStartedLeading or leading are
+  /// required.
   LeaderElector(const RestClient& rest, LeaderElectionOptions options);
   ~LeaderElector();
   LeaderElector(const LeaderElector&) = delete;
@@ -125,6 +149,8 @@ class LeaderElector {
   /// the work has ended. Returns true after a stop; false if the lease was lost, and then run() may
   /// be called again. Throws what the work throws.
   bool run(const std::stop_token& stop);
+  /// The awaitable form of run().
+  AsyncLeaderElector async() noexcept;
 
   /// Returns whether this candidate leads now. False as soon as the work is asked to end because
   /// the lease is lost.
@@ -139,16 +165,22 @@ class LeaderElector {
   void check(std::chrono::nanoseconds tolerance = {}) const;
 
  private:
+  friend class AsyncLeaderElector;
   class Term;
 
+  Task<bool> runTask();
   /// Tries once. Returns whether this candidate holds the lease now.
-  bool tryAcquireOrRenew(const std::stop_token& stop);
-  void write(coordinationv1::Lease lease, bool create, const std::stop_token& stop);
-  void release();
-  void releaseOnce();
+  Task<bool> tryAcquireOrRenew();
+  Task<std::optional<coordinationv1::Lease>> find(std::chrono::nanoseconds timeout) const;
+  Task<coordinationv1::Lease> send(Request request, coordinationv1::Lease lease,
+                                   std::chrono::nanoseconds timeout) const;
+  Task<void> write(coordinationv1::Lease lease, bool create);
+  Task<void> release();
+  Task<void> releaseOnce();
   bool leadsLocked() const KUBE_REQUIRES(stateMutex_);
-  bool lead(const std::stop_token& stop);
-  bool keepLease(Term& term);
+  Task<bool> lead();
+  Task<bool> keepLease(Term& term);
+  void record(const char* what) const;
 
   coordinationv1::LeaseSpec ownSpec() const;
   void observe(const coordinationv1::Lease& lease);
@@ -163,7 +195,7 @@ class LeaderElector {
   Gauge& leading_;
   Counter& slowRenewals_;
 
-  // Used by the thread in run() only.
+  // Used by run() only.
   std::optional<coordinationv1::Lease> lease_;  // as it was last read or written
   String reportedLeader_;
 

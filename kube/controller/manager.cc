@@ -47,7 +47,7 @@ HttpServerOptions limited(HttpServerOptions http) {
 ManagerOptions completed(ManagerOptions options, const Config& config) {
   LeaderElectionOptions& election = options.leaderElection;
   if (election.name.empty()) return options;
-  if (election.onStartedLeading) {
+  if (election.onStartedLeading || election.leading) {
     throw ConfigError(
         "manager: leaderElection.onStartedLeading must be empty, the manager sets it; add work "
         "with Manager::add()");

@@ -1,5 +1,6 @@
-// The life of a work queue with threads around it: producers, workers, delayed items that fall due
-// at any moment, and an end in the midst of that. A test runs some rounds; kubexx-soak runs many.
+// The life of a work queue with threads around it: producers, workers (threads and coroutines, some
+// of which are given up), delayed items that fall due at any moment, and an end in the midst of
+// that. A test runs some rounds; kubexx-soak runs many.
 //
 //   const QueueRound::Result result = QueueRound(seed).run();
 //
@@ -22,7 +23,11 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/finally.h"
+#include "kube/base/task_scope.h"
+#include "kube/base/task_threads.h"
 #include "kube/meta/object_key.h"
+#include "kube/workqueue/async_work_queue.h"
 #include "kube/workqueue/rate_limiting_queue.h"
 
 namespace kube::testing {
@@ -45,16 +50,29 @@ class QueueRound {
     const auto limiter = std::make_shared<ItemExponentialFailureRateLimiter<ObjectKey>>(
         microseconds(50), std::chrono::milliseconds(5));
     queue_ = std::make_unique<Queue>(limiter);
-    const auto workers = 1 + random_() % 4;
+    const auto workers = random_() % 4;
+    const auto coroutines = random_() % 5 + (workers == 0 ? 1 : 0);
     const auto producers = 1 + random_() % 3;
     std::vector<std::jthread> working, producing;
     for (std::size_t i = 0; i < workers; ++i) {
       working.emplace_back([this, seed = random_()] { work(seed); });
     }
-    for (std::size_t i = 0; i < producers; ++i) {
-      producing.emplace_back([this, seed = random_()] { produce(seed); });
+    const Executor executor([threads = TaskThreads::shared()](Executor::Work work) {
+      threads->run([work = std::move(work)] { work(); });
+    });
+    scope_ = std::make_unique<TaskScope>(executor, stop_.get_token());
+    {
+      TaskScope givenUp(executor);
+      for (std::size_t i = 0; i < coroutines; ++i) {
+        scope_->start(workAwaiting(random_()));
+        if (random_() % 4 == 0) givenUp.start(workAwaiting(random_()));
+      }
+      for (std::size_t i = 0; i < producers; ++i) {
+        producing.emplace_back([this, seed = random_()] { produce(seed); });
+      }
+      std::this_thread::sleep_for(microseconds(random_() % 10'000));
     }
-    std::this_thread::sleep_for(microseconds(random_() % 20'000));
+    std::this_thread::sleep_for(microseconds(random_() % 10'000));
     finish(working, producing);
     return result();
   }
@@ -101,6 +119,8 @@ class QueueRound {
     producing.clear();
     if (end_ == End::ByWorker) queue_->add(keys_[0]);  // for a worker to take
     working.clear();
+    if (end_ == End::Drain || random_() % 2 == 0) scope_->wait();
+    scope_.reset();
     queue_.reset();
   }
 
@@ -129,17 +149,36 @@ class QueueRound {
   void work(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     for (WorkItem<ObjectKey> item; queue_->next(item, stop_.get_token());) {
-      const std::size_t i = static_cast<std::size_t>(std::atoi(item->name.str().substr(4).c_str()));
-      Facts& facts = facts_[i];
-      if (facts.workers.fetch_add(1) != 0) problem(fmt::format("{}: two at work", item->str()));
-      // Before the work, because an item that is added from now on comes again.
-      facts.seen = facts.wanted.load();
-      ++taken_;
+      const std::size_t i = begin(*item);
       if (random() % 4 == 0) queue_->addAfter(*item, microseconds(random() % 10'000));
       if (random() % 16 == 0) queue_->forget(*item);
-      facts.workers.fetch_sub(1);
-      if (stopByWorker_.exchange(false)) queue_->shutDown();
+      end(i);
     }
+  }
+  Task<> workAwaiting(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    for (WorkItem<ObjectKey> item;;) {
+      const bool any = co_await queue_->async().next(item);
+      if (!any) co_return;
+      const std::size_t i = begin(*item);
+      const detail::Finally ended([&] { end(i); });  // also if the coroutine is given up
+      if (random() % 4 == 0) co_await sleepFor(microseconds(random() % 500));
+    }
+  }
+
+  // The work on a key.
+  std::size_t begin(const ObjectKey& key) {
+    const std::size_t i = static_cast<std::size_t>(std::atoi(key.name.str().substr(4).c_str()));
+    Facts& facts = facts_[i];
+    if (facts.workers.fetch_add(1) != 0) problem(fmt::format("{}: two at work", key.str()));
+    // Before the work, because an item that is added from now on comes again.
+    facts.seen = facts.wanted.load();
+    ++taken_;
+    return i;
+  }
+  void end(std::size_t i) {
+    facts_[i].workers.fetch_sub(1);
+    if (stopByWorker_.exchange(false)) queue_->shutDown();
   }
 
   void problem(std::string what) {
@@ -156,6 +195,7 @@ class QueueRound {
   std::vector<ObjectKey> keys_;
   std::array<Facts, kKeys> facts_;
   std::unique_ptr<Queue> queue_;
+  std::unique_ptr<TaskScope> scope_;
   std::atomic<bool> producing_{true}, stopByWorker_{false};
   std::stop_source stop_;
   std::atomic<std::uint64_t> adds_{0}, taken_{0};

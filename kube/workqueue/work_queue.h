@@ -19,6 +19,8 @@
 // next() finishes the previous item of the worker and takes another; leaving the loop finishes the
 // last. get() and done() are the same by hand.
 //
+// Coroutines are workers as well, beside threads or instead of them: async_work_queue.h.
+//
 // A named queue has metrics, which kube/workqueue/internal/queue_metrics.h lists. The clock and the
 // metrics of the options must outlive the queue.
 //
@@ -62,6 +64,8 @@ concept QueueKey = std::copyable<T> && std::default_initializable<T> && std::equ
 
 template <QueueKey T>
 class WorkQueue;
+template <QueueKey T>
+class AsyncWorkQueue;
 
 /// An item that a worker has taken. Its end finishes the work on it.
 template <QueueKey T>
@@ -97,6 +101,7 @@ class WorkItem {
 
  private:
   friend class WorkQueue<T>;
+  friend class AsyncWorkQueue<T>;
 
   WorkQueue<T>* queue_ = nullptr;  // null: there is no item
   detail::QueueEntry<T>* entry_ = nullptr;
@@ -129,6 +134,8 @@ class WorkQueue {
   std::optional<T> get(const std::stop_token& stop = {});
   /// Does nothing if no worker has the item.
   void done(const T& item);
+  /// The awaitable forms of next() and get(), which async_work_queue.h defines.
+  AsyncWorkQueue<T> async() noexcept { return AsyncWorkQueue<T>(*this); }
 
   /// Takes no more items. Workers get the items that wait, and then none.
   virtual void shutDown();
@@ -142,7 +149,9 @@ class WorkQueue {
 
  private:
   friend class WorkItem<T>;
+  friend class AsyncWorkQueue<T>;
   class Turn;
+  class Waiting;
   using Entry = detail::QueueEntry<T>;
 
   static std::uint32_t hashOf(const T& item) noexcept {
@@ -153,10 +162,14 @@ class WorkQueue {
   detail::WorkerParking::Look look();
   // Waits for an item and takes it; null if there is none.
   Entry* take(detail::SpinLock& lock, const std::stop_token& stop) KUBE_REQUIRES(itemsMutex_);
+  void give(WorkItem<T>& item, Entry& entry) noexcept;
+  // Finishes the item, if it is one of this queue. Sets `finished` as finishLocked() returns.
+  void finishPrevious(WorkItem<T>& item, T& finished) noexcept KUBE_REQUIRES(itemsMutex_);
   void finish(Entry& entry, std::uint32_t generation) noexcept;
   // Returns the key if no entry needs it any more, to be destroyed without the lock.
   T finishLocked(Entry& entry) noexcept KUBE_REQUIRES(itemsMutex_);
-  void close() KUBE_REQUIRES(itemsMutex_);
+  // Returns the coroutines that go on.
+  [[nodiscard]] detail::WorkerParking::Sleepers close() KUBE_REQUIRES(itemsMutex_);
   void updateMetrics();
 
   Clock& clock_;
@@ -172,7 +185,7 @@ class WorkQueue {
   std::unique_ptr<detail::QueueMetrics> metrics_;  // null without a name
 };
 
-/// Holds the lock of a queue. Its end wakes a worker, if one has to look at the changes.
+/// Holds the lock of a queue. Its end wakes workers, if any has to look at the changes.
 template <QueueKey T>
 class KUBE_SCOPED_LOCK WorkQueue<T>::Turn {
  public:
@@ -184,8 +197,12 @@ class KUBE_SCOPED_LOCK WorkQueue<T>::Turn {
   }
   ~Turn() KUBE_RELEASES() {
     const auto whom = queue_.parking_.requestWake(queue_.load());
-    lock_.unlock();
-    queue_.parking_.wake(whom);
+    if (whom == Wake::Coroutine) [[unlikely]] {
+      endCalling();
+    } else {
+      lock_.unlock();
+      queue_.parking_.wake(whom);
+    }
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -197,6 +214,17 @@ class KUBE_SCOPED_LOCK WorkQueue<T>::Turn {
   operator detail::SpinLock&() noexcept { return lock_; }
 
  private:
+  using Wake = detail::WorkerParking::Wake;
+
+  // Apart from the destructor, which compilers put in line.
+  __attribute__((noinline)) void endCalling() noexcept KUBE_RELEASES() {
+    Wake whom = Wake::Coroutine;
+    const auto called = queue_.parking_.callCoroutines(queue_.load(), whom);
+    lock_.unlock();
+    queue_.parking_.wake(whom);
+    detail::WorkerParking::goOn(called);
+  }
+
   WorkQueue& queue_;
   const bool crowded_;
   detail::SpinLock lock_;
@@ -245,10 +273,7 @@ bool WorkQueue<T>::next(WorkItem<T>& item, const std::stop_token& stop) {
   if (item.queue_ != this) item.done();
   Turn turn(*this);
   admit();
-  if (std::exchange(item.queue_, nullptr) != nullptr && item.entry_->inWork &&
-      item.entry_->generation == item.generation_) {
-    finished = finishLocked(*item.entry_);
-  }
+  finishPrevious(item, finished);
   const bool crowded = turn.crowded() && items_.anyInWork();
   if (crowded || items_.waiting() == 0) {
     const std::uint64_t taken = items_.taken();
@@ -259,11 +284,24 @@ bool WorkQueue<T>::next(WorkItem<T>& item, const std::stop_token& stop) {
   }
   Entry* const entry = take(turn, stop);
   if (entry == nullptr) return false;
-  item.queue_ = this;
-  item.entry_ = entry;
-  item.generation_ = entry->generation;
-  item.priority_ = entry->takenPriority;
+  give(item, *entry);
   return true;
+}
+
+template <QueueKey T>
+void WorkQueue<T>::give(WorkItem<T>& item, Entry& entry) noexcept {
+  item.queue_ = this;
+  item.entry_ = &entry;
+  item.generation_ = entry.generation;
+  item.priority_ = entry.takenPriority;
+}
+
+template <QueueKey T>
+void WorkQueue<T>::finishPrevious(WorkItem<T>& item, T& finished) noexcept {
+  if (std::exchange(item.queue_, nullptr) != nullptr && item.entry_->inWork &&
+      item.entry_->generation == item.generation_) {
+    finished = finishLocked(*item.entry_);
+  }
 }
 
 template <QueueKey T>
@@ -329,25 +367,32 @@ detail::QueueLoad WorkQueue<T>::load() const noexcept {
 }
 
 template <QueueKey T>
-void WorkQueue<T>::close() {
+detail::WorkerParking::Sleepers WorkQueue<T>::close() {
   arrivals_.close();
-  parking_.close();
+  return parking_.close();
 }
 
 template <QueueKey T>
 void WorkQueue<T>::shutDown() {
-  const detail::SpinLock lock(itemsMutex_);
-  close();
-  draining_ = false;
-  drained_.notify_all();
+  detail::WorkerParking::Sleepers called;
+  {
+    const detail::SpinLock lock(itemsMutex_);
+    called = close();
+    draining_ = false;
+    drained_.notify_all();
+  }
+  detail::WorkerParking::goOn(called);
 }
 
 template <QueueKey T>
 void WorkQueue<T>::shutDownWithDrain(const std::stop_token& stop) {
   detail::SpinLock lock(itemsMutex_);
-  close();
+  const detail::WorkerParking::Sleepers called = close();
   admit();
   draining_ = true;
+  lock.unlock();
+  detail::WorkerParking::goOn(called);
+  lock.lock();
   drained_.wait(lock, stop,
                 [this]() KUBE_REQUIRES(itemsMutex_) { return !draining_ || items_.empty(); });
 }

@@ -99,7 +99,7 @@ template <class T>
 class TaskPromise final : public PromiseBase {
  public:
   Task<T> get_return_object() noexcept;
-  template <class U>
+  template <class U = T>  // `co_return {}` works
   void return_value(U&& value) {
     value_.emplace(std::forward<U>(value));
   }

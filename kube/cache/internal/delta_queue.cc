@@ -16,7 +16,7 @@ DeltaQueue::~DeltaQueue() = default;
 void DeltaQueue::setPopulated(std::size_t initial) {
   if (std::exchange(populated_, true)) return;
   initial_ = initial;
-  if (initial == 0) syncedChanged_.notify_all();
+  if (initial == 0) syncedChanged_.notifyAll();
 }
 
 void DeltaQueue::enqueue(const ObjectKey& key, Delta<void> delta) {
@@ -172,7 +172,7 @@ void DeltaQueue::handOver(const Deltas<void>& taken, const Process& process) {
 void DeltaQueue::finish() {
   std::optional<Deltas<void>> processed;  // destroyed after the lock is released
   const Lock lock(itemsMutex_);
-  if (initial_ > 0 && --initial_ == 0) syncedChanged_.notify_all();
+  if (initial_ > 0 && --initial_ == 0) syncedChanged_.notifyAll();
   processed.swap(inHand_);
   changed_.notify_all();
 }
@@ -182,10 +182,10 @@ bool DeltaQueue::hasSynced() const {
   return synced();
 }
 
-bool DeltaQueue::waitForSync(const std::stop_token& stop) const {
-  Lock lock(itemsMutex_);
-  syncedChanged_.wait(lock, stop, [&]() KUBE_REQUIRES(itemsMutex_) { return synced() || closed_; });
-  return synced();
+Task<bool> DeltaQueue::waitForSync() const {
+  const auto over = [this]() KUBE_REQUIRES(itemsMutex_) { return synced() || closed_; };
+  co_await syncedChanged_.wait(itemsMutex_, over);
+  co_return hasSynced();
 }
 
 std::size_t DeltaQueue::size() const {
@@ -197,7 +197,7 @@ void DeltaQueue::close() {
   const Lock lock(itemsMutex_);
   closed_ = true;
   changed_.notify_all();
-  syncedChanged_.notify_all();
+  syncedChanged_.notifyAll();
 }
 
 bool DeltaQueue::isClosed() const {

@@ -19,7 +19,9 @@
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/condition.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/task.h"
 #include "kube/cache/delta.h"
 #include "kube/cache/internal/object_access.h"
 #include "kube/cache/internal/object_type.h"
@@ -49,7 +51,8 @@ class DeltaQueue final : public ReflectorStore<void> {
   bool tryPop(const Process& process);
 
   bool hasSynced() const;
-  bool waitForSync(const std::stop_token& stop) const;
+  /// The queue outlives the task.
+  Task<bool> waitForSync() const;
   std::size_t size() const;
   void close();
   void abandon() noexcept { abandoned_ = true; }
@@ -72,8 +75,8 @@ class DeltaQueue final : public ReflectorStore<void> {
   const UntypedStore* const known_;
 
   mutable Mutex itemsMutex_;
-  std::condition_variable_any changed_;                // for consumers
-  mutable std::condition_variable_any syncedChanged_;  // for callers of waitForSync()
+  std::condition_variable_any changed_;  // for consumers
+  mutable Condition syncedChanged_;      // for callers of waitForSync()
   std::unordered_map<ObjectKey, Changes, KeyHash> items_ KUBE_GUARDED_BY(itemsMutex_);
   std::deque<ObjectKey> queue_ KUBE_GUARDED_BY(itemsMutex_);  // the keys of `items_`
   // The changes that a consumer is processing. Only finish() removes them.

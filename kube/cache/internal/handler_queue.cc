@@ -79,7 +79,7 @@ void HandlerQueue::schedule() {
   const Finally posted([this] {
     const Lock lock(pendingMutex_);
     --posting_;
-    changed_.notify_all();
+    changed_.notifyAll();
   });
   executor_.post(std::move(work));
 }
@@ -108,16 +108,16 @@ void HandlerQueue::stop() {
     Lock lock(pendingMutex_);
     stopped_ = true;
     dropped.swap(pending_);
-    changed_.notify_all();
-    changed_.wait(lock, [&]() KUBE_REQUIRES(pendingMutex_) { return posting_ == 0; });
+    changed_.notifyAll();
+    changed_.threads.wait(lock, [&]() KUBE_REQUIRES(pendingMutex_) { return posting_ == 0; });
     if (delivering_ == std::thread::id() || delivering_ == std::this_thread::get_id()) return;
   }
   const SlowWait slow(clock_, [this](Clock::Duration) {
     log_.warning("waiting for a handler to return: {}", busyWith());
   });
   Lock lock(pendingMutex_);
-  changed_.wait(lock,
-                [&]() KUBE_REQUIRES(pendingMutex_) { return delivering_ == std::thread::id(); });
+  changed_.threads.wait(
+      lock, [&]() KUBE_REQUIRES(pendingMutex_) { return delivering_ == std::thread::id(); });
   lock.unlock();  // before `dropped` is destroyed, and SlowWait waits for its report
 }
 
@@ -141,11 +141,10 @@ bool HandlerQueue::initialDelivered() const {
   return initial_ == 0;
 }
 
-bool HandlerQueue::waitForInitial(const std::stop_token& stop) const {
-  Lock lock(pendingMutex_);
-  changed_.wait(lock, stop,
-                [&]() KUBE_REQUIRES(pendingMutex_) { return initial_ == 0 || stopped_; });
-  return initial_ == 0;
+Task<bool> HandlerQueue::waitForInitial() const {
+  const auto over = [this]() KUBE_REQUIRES(pendingMutex_) { return initial_ == 0 || stopped_; };
+  co_await changed_.wait(pendingMutex_, over);
+  co_return initialDelivered();
 }
 
 std::size_t HandlerQueue::pending() const {
@@ -175,7 +174,7 @@ void HandlerQueue::run() {
       lock.lock();
       delivering_ = {};
       if (initial) --initial_;
-      if (stopped_ || (initial && initial_ == 0)) changed_.notify_all();
+      if (stopped_ || (initial && initial_ == 0)) changed_.notifyAll();
     }
     scheduled_ = false;
     if (!becomesDue()) return;

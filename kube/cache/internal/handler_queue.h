@@ -22,8 +22,10 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/executor.h"
+#include "kube/base/internal/condition.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
+#include "kube/base/task.h"
 #include "kube/base/task_threads.h"
 #include "kube/cache/handler_options.h"
 #include "kube/cache/internal/notification.h"
@@ -55,9 +57,9 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
 
   /// Returns whether all queued notifications of the initial list have been delivered.
   bool initialDelivered() const;
-  /// Blocks until initialDelivered(). Returns false if a stop is requested first, or the queue is
-  /// stopped.
-  bool waitForInitial(const std::stop_token& stop) const;
+  /// Waits until initialDelivered(). Returns false if a stop is requested first, or the queue is
+  /// stopped. The queue outlives the task.
+  Task<bool> waitForInitial() const;
   std::size_t pending() const;
   /// How long the first waiting notification has waited.
   Clock::Duration lag() const;
@@ -86,7 +88,7 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   std::atomic<std::uint64_t> failures_{0};
 
   mutable Mutex pendingMutex_;
-  mutable std::condition_variable_any changed_;
+  mutable Condition changed_;
   std::deque<Notification> pending_ KUBE_GUARDED_BY(pendingMutex_);
   // Notifications of the initial list that are not delivered yet.
   std::size_t initial_ KUBE_GUARDED_BY(pendingMutex_) = 0;

@@ -123,8 +123,8 @@ Clock::Duration Handlers::lag() const {
   return longest;
 }
 
-bool Handlers::waitForUpstream(const std::stop_token& stop) const {
-  if (upstream_.hasSynced()) return true;
+Task<bool> Handlers::waitForUpstream() const {
+  if (upstream_.hasSynced()) co_return true;
   const SlowWait slow(clock_, [this](Clock::Duration waited) {
     {
       const Lock lock(entriesMutex_);
@@ -137,7 +137,7 @@ bool Handlers::waitForUpstream(const std::stop_token& stop) const {
             "(again, if the informer was requested after it), or run() of the informer",
             inSeconds(waited));
   });
-  return upstream_.waitForSync(stop);
+  co_return co_await upstream_.waitForSync();
 }
 
 bool Handlers::areCalling() const {

@@ -13,6 +13,7 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/task.h"
 #include "kube/cache/internal/handler_queue.h"
 
 namespace kube::detail {
@@ -20,7 +21,7 @@ namespace kube::detail {
 /// Tells whether the informer's own cache has synced.
 struct Upstream {
   std::function<bool()> hasSynced;
-  std::function<bool(const std::stop_token&)> waitForSync;
+  std::function<Task<bool>()> waitForSync;
 };
 
 class Handlers {
@@ -61,9 +62,10 @@ class Handlers {
   /// HandlerQueue::busyWith() of the handlers that have been busy for long.
   std::vector<std::string> busy() const;
   const Upstream& upstream() const noexcept { return upstream_; }
-  /// Blocks until the informer's cache has synced. Returns false if a stop is requested first, or
+  /// Waits until the informer's cache has synced. Returns false if a stop is requested first, or
   /// the informer has ended. If nothing runs the informer, a warning is logged after some seconds.
-  bool waitForUpstream(const std::stop_token& stop) const;
+  /// The handlers outlive the task.
+  Task<bool> waitForUpstream() const;
   TaskThreads& threads() const noexcept { return *threads_; }
   Clock& clock() const noexcept { return clock_; }
 

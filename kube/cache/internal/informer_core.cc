@@ -38,8 +38,7 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
           // informer.
           Upstream{
               .hasSynced = [queue = queue_, store = store_] { return queue->hasSynced(); },
-              .waitForSync = [queue = queue_, store = store_](
-                                 const std::stop_token& stop) { return queue->waitForSync(stop); }},
+              .waitForSync = [queue = queue_, store = store_] { return queue->waitForSync(); }},
           options.resync, orReal(options.clock))),
       source_(std::move(source)),
       options_(std::move(options)) {
@@ -325,16 +324,21 @@ void InformerCore::process(const Deltas<void>& deltas) {
 bool InformerCore::hasSynced() const { return queue_->hasSynced(); }
 
 bool InformerCore::waitForSync(const std::stop_token& stop) const {
+  const auto self = std::shared_ptr<const InformerCore>(std::shared_ptr<void>(), this);
+  return runBlocking(waitForSync(self), stop);
+}
+
+Task<bool> InformerCore::waitForSync(std::shared_ptr<const InformerCore> informer) {
   {
-    const Lock lock(stateMutex_);
-    if (state_ == State::New && ofFactory_) {
+    const Lock lock(informer->stateMutex_);
+    if (informer->state_ == State::New && informer->ofFactory_) {
       throw Error(
           fmt::format("informer of {}: waitForSync: nothing runs it: call start() of its factory; "
                       "again, if the informer was requested after start()",
-                      name()));
+                      informer->name()));
     }
   }
-  return handlers_->waitForUpstream(stop);
+  co_return co_await informer->handlers_->waitForUpstream();
 }
 
 bool InformerCore::hasStarted() const {

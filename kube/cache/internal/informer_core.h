@@ -19,6 +19,7 @@
 
 #include "kube/base/internal/mutex.h"
 #include "kube/base/string.h"
+#include "kube/base/task.h"
 #include "kube/cache/handler_options.h"
 #include "kube/cache/informer_stats.h"
 #include "kube/cache/internal/notification.h"
@@ -71,6 +72,8 @@ class InformerCore final : private ReflectorStore<void> {
                                          const std::stop_token& stop, std::function<void()> ended);
   bool hasSynced() const;
   bool waitForSync(const std::stop_token& stop) const;
+  /// The awaitable form.
+  static Task<bool> waitForSync(std::shared_ptr<const InformerCore> informer);
   bool hasStarted() const;
   bool isStopped() const;
   /// Returns whether a handler calls this, or another function that run() calls.

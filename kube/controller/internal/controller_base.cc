@@ -1,5 +1,7 @@
 #include "kube/controller/internal/controller_base.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <exception>
 #include <string_view>
@@ -10,7 +12,10 @@
 #include "kube/base/internal/guarded.h"
 #include "kube/base/internal/slow_wait.h"
 #include "kube/base/internal/start_thread.h"
+#include "kube/base/task_scope.h"
 #include "kube/cache/handler_registration.h"
+#include "kube/controller/internal/worker_threads.h"
+#include "kube/workqueue/async_work_queue.h"
 #include "kube/workqueue/internal/queue_metrics.h"
 
 namespace kube::detail {
@@ -217,39 +222,16 @@ class ControllerBase::Run {
   }
 
   void work(const std::stop_token& stop) {
-    counts_.workers.set(controller_.workers_);
-    std::vector<Hand> hands(static_cast<std::size_t>(controller_.workers_));
-    std::vector<std::jthread> workers;  // joined at the end, also after an exception
+    const int count = controller_.keysAtATime();
+    counts_.workers.set(count);
+    std::vector<Hand> hands(static_cast<std::size_t>(count));
     std::stop_source end;
     const std::stop_callback onStop(stop, [&] { end.request_stop(); });
-    try {
-      for (Hand& hand : hands) {
-        startingThread("a worker of controller \"" + controller_.name_ + "\"", [&] {
-          workers.emplace_back([this, &hand, token = end.get_token()] {
-            for (WorkItem<ObjectKey> item; queue_->next(item, token);) {
-              hand.take(*item, controller_.clock_.now());
-              handle(item, token);
-              hand.letGo();
-            }
-          });
-        });
-      }
-    } catch (...) {  // no thread could be started
-      end.request_stop();
-      throw;
+    if (controller_.reconcileTask_) {
+      workInTasks(hands, end.get_token());
+    } else {
+      workOnThreads(hands, end);
     }
-    controller_.clock_.sleepUntil(Clock::noDeadline, end.get_token());
-    const SlowWait slow(controller_.clock_, [&](Clock::Duration) {
-      for (const Hand& hand : hands) {
-        if (const auto [key, since] = hand.has(); key) {
-          controller_.log_.warning({{"object", key->str()}},
-                                   "stopping: waiting for reconcile to return, which has been "
-                                   "busy for {}",
-                                   inSeconds(controller_.clock_.now() - since));
-        }
-      }
-    });
-    workers.clear();
   }
 
  private:
@@ -276,23 +258,88 @@ class ControllerBase::Run {
     Clock::TimePoint since_ KUBE_GUARDED_BY(keyMutex_){};
   };
 
-  // Calls reconcile(). No exception may end the worker.
-  void handle(const WorkItem<ObjectKey>& item, const std::stop_token& stop) noexcept {
+  void workOnThreads(std::vector<Hand>& hands, std::stop_source& end) {
+    std::vector<std::jthread> workers;  // joined at the end, also after an exception
     try {
-      reconcile(item, stop);
-    } catch (const std::exception& error) {
-      controller_.log_.error({{"object", item->str()}}, "queueing the key again failed: {}",
-                             error.what());
+      for (Hand& hand : hands) {
+        startingThread(controller_.nameOfWorker(), [&] {
+          workers.emplace_back(
+              [this, &hand, token = end.get_token()] { runBlocking(worker(hand), token); });
+        });
+      }
+    } catch (...) {  // no thread could be started
+      end.request_stop();
+      throw;
+    }
+    waitForEnd(hands, end.get_token(), [&] { workers.clear(); });
+  }
+
+  void workInTasks(std::vector<Hand>& hands, const std::stop_token& stop) {
+    std::optional<WorkerThreads> threads;
+    if (!controller_.executor_) threads.emplace(controller_.nameOfWorker(), controller_.workers_);
+    TaskScope workers(threads ? threads->executor() : controller_.executor_, stop);
+    for (Hand& hand : hands) workers.start(worker(hand), controller_.nameOfWorker());
+    waitForEnd(hands, stop, [&] { workers.wait(); });
+  }
+
+  // Waits for a stop and then, by `join`, for the workers.
+  template <class Join>
+  void waitForEnd(const std::vector<Hand>& hands, const std::stop_token& stop, Join join) {
+    controller_.clock_.sleepUntil(Clock::noDeadline, stop);
+    const SlowWait slow(controller_.clock_, [&](Clock::Duration) { reportBusy(hands); });
+    join();
+  }
+
+  void reportBusy(const std::vector<Hand>& hands) const {
+    constexpr int kNamed = 20;
+    int busy = 0;
+    for (const Hand& hand : hands) {
+      const auto [key, since] = hand.has();
+      if (!key || ++busy > kNamed) continue;
+      controller_.log_.warning({{"object", key->str()}},
+                               "stopping: waiting for reconcile to return, which has been busy for "
+                               "{}",
+                               inSeconds(controller_.clock_.now() - since));
+    }
+    if (busy > kNamed) {
+      controller_.log_.warning("stopping: waiting for {} more objects", busy - kNamed);
     }
   }
 
-  void reconcile(const WorkItem<ObjectKey>& item, const std::stop_token& stop) {
+  Task<void> worker(Hand& hand) {
+    const TaskContext& context = co_await CurrentContext();
+    for (WorkItem<ObjectKey> item;;) {
+      const bool any = co_await queue_->async().next(item);
+      if (!any) co_return;
+      hand.take(*item, controller_.clock_.now());
+      co_await handle(item, context.stop);
+      hand.letGo();
+    }
+  }
+
+  // Calls reconcile(). No exception may end the worker.
+  Task<void> handle(const WorkItem<ObjectKey>& item, const std::stop_token& stop) {
+    try {
+      co_await reconcile(item, stop);
+    } catch (const std::exception& error) {
+      controller_.log_.error({{"object", item->str()}}, "queueing the key again failed: {}",
+                             error.what());
+    } catch (...) {
+      controller_.log_.error({{"object", item->str()}}, "queueing the key again failed");
+    }
+  }
+
+  Task<void> reconcile(const WorkItem<ObjectKey>& item, const std::stop_token& stop) {
     const auto begun = controller_.clock_.now();
     counts_.active.add(1);
     Requeue result;
     std::optional<std::string> failure;
     try {
-      result = controller_.reconcile_(*item, stop);
+      if (controller_.reconcileTask_) {
+        result = co_await controller_.reconcileTask_(*item, stop);
+      } else {
+        result = controller_.reconcile_(*item, stop);
+      }
     } catch (const std::exception& error) {
       failure = error.what();
     } catch (...) {
@@ -301,8 +348,14 @@ class ControllerBase::Run {
     }
     counts_.active.add(-1);
     counts_.seconds.observe(secondsOf(controller_.clock_.now() - begun));
-    if (failure) return onFailure(item, *failure, stop);
+    if (failure) {
+      onFailure(item, *failure, stop);
+    } else {
+      onSuccess(item, result);
+    }
+  }
 
+  void onSuccess(const WorkItem<ObjectKey>& item, const Requeue& result) {
     failures_.forget(*item);
     switch (result.when()) {
       case Requeue::When::Done:
@@ -354,8 +407,22 @@ class ControllerBase::Run {
   std::vector<HandlerRegistration> handlers_;
 };
 
+void ControllerBase::checkComplete() const {
+  const auto incomplete = [&](const char* why) {
+    throw Error(fmt::format("controller \"{}\": {}", name_, why));
+  };
+  if (reconcileTask_) return;
+  if (!reconcile_) incomplete("there is no reconcile function");
+  if (inFlight_) incomplete("inFlight() needs a reconcile function that is a coroutine");
+  if (executor_) incomplete("executor() needs a reconcile function that is a coroutine");
+}
+
+std::string ControllerBase::nameOfWorker() const {
+  return fmt::format("a worker of controller \"{}\"", name_);
+}
+
 void ControllerBase::run(const std::stop_token& stop) {
-  if (!reconcile_) throw Error("controller \"" + name_ + "\": there is no reconcile function");
+  checkComplete();
   if (stop.stop_requested()) return;
   Run run(*this);
   log_.info("waiting for caches");
@@ -367,7 +434,7 @@ void ControllerBase::run(const std::stop_token& stop) {
     log_.info("stopped before the first key: {}", error.what());
     return;
   }
-  log_.info("working with {} workers", workers_);
+  log_.info("working on up to {} keys at a time", keysAtATime());
   run.work(stop);
   log_.info("ended");
 }

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "kube/base/clock.h"
+#include "kube/base/executor.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/metrics.h"
+#include "kube/base/task.h"
 #include "kube/cache/internal/informer_core.h"
 #include "kube/controller/requeue.h"
 #include "kube/meta/gvk.h"
@@ -76,6 +78,8 @@ class ControllerBase {
   enum class Adding : bool { TakesTime, IsQuick };
   using ReconcileFunction =
       std::function<Requeue(const ObjectKey& key, const std::stop_token& stop)>;
+  using ReconcileTask =
+      std::function<Task<Requeue>(const ObjectKey& key, const std::stop_token& stop)>;
 
   ControllerBase(std::string name, ControllerOptions options, GroupKind kind, bool namespaced);
 
@@ -87,14 +91,22 @@ class ControllerBase {
   void listen(std::shared_ptr<InformerCore> informer, BothStates states, Adding adding,
               std::unique_ptr<const ChangeKeys> keys);
 
+  // One of these, or none.
   ReconcileFunction reconcile_;
+  ReconcileTask reconcileTask_;
   std::function<void(const std::stop_token& stop)> beforeWork_;
   GiveUpFunction onGiveUp_;
   int workers_ = 1;
+  std::optional<int> inFlight_;  // as many as there are workers, if it is not set
+  Executor executor_;            // none: threads of the controller run the tasks
   std::optional<int> maxRetries_;
 
  private:
   class Run;
+  void checkComplete() const;
+  std::string nameOfWorker() const;
+  int keysAtATime() const { return reconcileTask_ ? inFlight_.value_or(workers_) : workers_; }
+
   struct Counts;
   struct Source {
     std::shared_ptr<InformerCore> informer;

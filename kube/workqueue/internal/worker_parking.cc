@@ -4,18 +4,57 @@
 #include <cassert>
 #include <utility>
 
+#include "kube/base/internal/completion.h"
+
 namespace kube::detail {
 
 WorkerParking::Wake WorkerParking::requestWake(const QueueLoad& load) noexcept {
   Wake whom = Wake::Nobody;
-  if (lookout(load) == Lookout::Bell && (load.waiting > 0 || turnBell(true))) {
+  if (lookout(load) == Lookout::Bell && (load.waiting > coming_ || turnBell(true))) {
+    if (asleep_ == coroutines_.size()) return Wake::Coroutine;
     called_ = true;
     takenWhenCalled_ = load.taken;
     whom = Wake::Thread;
   }
   if (lookout(load) != Lookout::Bell) turnBell(false);
-  assert(lookout(load) != Lookout::Bell || (bellOn_ && load.waiting == 0));
+  assert(lookout(load) != Lookout::Bell || (bellOn_ && load.waiting <= coming_));
   return whom;
+}
+
+WorkerParking::Sleepers WorkerParking::callCoroutines(const QueueLoad& load, Wake& whom) noexcept {
+  Sleepers called;
+  do {
+    coroutines_.front().bed_->state = Bed::State::Called;
+    called.splice(called.end(), coroutines_, coroutines_.begin());
+    --asleep_;
+    ++coming_;
+    whom = requestWake(load);
+  } while (whom == Wake::Coroutine);
+  return called;
+}
+
+void WorkerParking::goOn(const Sleepers& called) noexcept {
+  for (const Sleeper& sleeper : called) sleeper.completion_->complete();
+}
+
+void WorkerParking::fallAsleep(Bed& bed, std::shared_ptr<Completion> completion) {
+  bed.sleeper = coroutines_.emplace(coroutines_.end(), bed, std::move(completion));
+  bed.state = Bed::State::Asleep;
+  ++asleep_;
+}
+
+void WorkerParking::getUp(Bed& bed) noexcept {
+  switch (std::exchange(bed.state, Bed::State::Empty)) {
+    case Bed::State::Empty:
+      return;
+    case Bed::State::Asleep:
+      coroutines_.erase(bed.sleeper);
+      --asleep_;
+      return;
+    case Bed::State::Called:
+      --coming_;
+      return;
+  }
 }
 
 // Returns whether the bell was off until now, and items have arrived.
@@ -60,9 +99,15 @@ void WorkerParking::yieldToOthers(SpinLock& lock, const std::stop_token& stop, c
   }
 }
 
-void WorkerParking::close() noexcept {
+WorkerParking::Sleepers WorkerParking::close() noexcept {
   closed_ = true;
   awake_.notify_all();
+  Sleepers called;
+  called.swap(coroutines_);
+  for (const Sleeper& sleeper : called) sleeper.bed_->state = Bed::State::Called;
+  asleep_ -= static_cast<std::uint32_t>(called.size());
+  coming_ += called.size();
+  return called;
 }
 
 }  // namespace kube::detail

@@ -147,7 +147,7 @@ TEST_F(WorkerParkingTest, NoWorkerSleepsOnceItIsClosed) {
   untilAsleep(3);
   {
     const SpinLock lock(itemsMutex);
-    parking.close();
+    EXPECT_TRUE(parking.close().empty());
   }
   workers.clear();
   EXPECT_EQ(parking.asleep(), 0U);
