@@ -221,6 +221,7 @@ void AsyncContainerSession::closeStdin() {
 }
 
 void AsyncContainerSession::resize(TerminalSize size) {
+  if (state_->socket.queued() > 2 * WebSocket::kMaxQueued) return;  // the server reads nothing
   constexpr char kHead = ContainerChannels::kResize;
   state_->socket.send({&kHead, 1},
                       fmt::format(R"({{"Width":{},"Height":{}}})", size.width, size.height));

@@ -245,7 +245,8 @@ TEST_F(AsyncSessionTest, StopsComeAtAnyTime) {
     TaskScope tasks(executor);
     for (int j = 0; j < 3; ++j) {
       const auto echo = [](AsyncPodClient pods) -> Task<void> {
-        const auto said = co_await cat(pods, {"a", "b", "c"});
+        std::vector<std::string> lines{"a", "b", "c"};
+        const auto said = co_await cat(pods, std::move(lines));
         EXPECT_EQ(said, "abc0");
       };
       tasks.start(echo(async()));

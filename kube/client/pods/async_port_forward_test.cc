@@ -13,6 +13,8 @@
 #include "kube/base/when.h"
 #include "kube/client/pods/internal/local_program_testing.h"
 #include "kube/client/pods/internal/pod_server_testing.h"
+#include "kube/http/internal/raw_server_testing.h"
+#include "kube/http/internal/streams/websocket_frames.h"
 #include "kube/meta/api_error.h"
 
 namespace kube {
@@ -20,6 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using testing::Begun;
 using ::testing::HasSubstr;
 using testing::PortConnection;
@@ -351,6 +354,63 @@ TEST_F(AsyncPortForwardTest, ALostServerEndsAStream) {
   server.restart();
   loop.runUntil([&] { return read.over(); });
   EXPECT_THAT(thrown<TransportError>([&] { read.result(); }), HasSubstr("lost connection to pod"));
+}
+
+// --- A server that agrees to a tunnel, sends these bytes in one message, and disappears.
+
+class OddTunnel {
+ public:
+  explicit OddTunnel(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  AsyncPodClient pods() const { return clients_.coreV1().pods("book").async(); }
+
+ private:
+  void serve(RawConnection& connection) const {
+    const std::string head = connection.readHead();
+    constexpr std::string_view kKey = "Sec-WebSocket-Key: ";
+    const std::size_t at = head.find(kKey) + kKey.size();
+    std::string answer =
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\nSec-WebSocket-Accept: " +
+        detail::webSocketAcceptKey(head.substr(at, head.find('\r', at) - at)) + "\r\n\r\n";
+    // In one piece, so that the message may arrive before there is a tunnel.
+    detail::appendWebSocketFrame(answer, detail::WebSocketOpcode::Binary, {}, bytes_, nullptr);
+    connection.write(answer);
+  }
+
+  const std::string bytes_;
+  RawServer server_{[this](RawConnection& connection, int) { serve(connection); }};
+  const Clientset clients_{[this] {
+    Config config;
+    config.host = server_.url();
+    config.proxy = "direct";
+    return config;
+  }()};
+};
+
+Task<> openAndRead(AsyncPodClient pods) {
+  auto stream = co_await pods.openPort("web", 80);
+  co_await stream.read();
+}
+
+TEST(AsyncPortForwardTo, AServerThatSendsGarbage) {
+  const OddTunnel server(std::string(1000, '\xff'));
+  EXPECT_THAT(thrown<TransportError>([&] { blockOn(openAndRead(server.pods())); }),
+              AnyOf(HasSubstr("violates the protocol"), HasSubstr("accepts no stream")));
+}
+
+TEST(AsyncPortForwardTo, AServerThatLeavesAtOnce) {
+  // GOAWAY of SPDY: no more streams.
+  const OddTunnel server(std::string("\x80\x03\0\x07\0\0\0\x08\0\0\0\0\0\0\0\0", 16));
+  const auto left = AnyOf(HasSubstr("accepts no"), HasSubstr("lost connection to pod"));
+  EXPECT_THAT(thrown<TransportError>([&] { blockOn(openAndRead(server.pods())); }), left);
+  std::promise<std::string> problem;
+  const std::vector<PortPair> ports{{.remote = 80}};
+  const PortForwardOptions options{
+      .onError = [&](const BoundPort&, const Error& error) { problem.set_value(error.what()); }};
+  auto forward = blockOn(server.pods().portForward("web", ports, options));
+  EXPECT_EQ(LocalProgram(forward.ports()[0].local).rest(), "");
+  EXPECT_THAT(problem.get_future().get(), left);
 }
 
 }  // namespace

@@ -5,23 +5,13 @@
 #include <utility>
 
 #include "kube/base/internal/guarded.h"
-#include "kube/base/task_threads.h"
+#include "kube/base/internal/thread_tree.h"
 
 namespace kube::detail {
 
-namespace {
-
-Executor executorFor(const Executor& wanted) {
-  if (wanted) return wanted;
-  return Executor(
-      [threads = TaskThreads::shared()](Executor::Work work) { threads->run(std::move(work)); });
-}
-
-}  // namespace
-
 ForwardReports::ForwardReports(PortForwardOptions options, const std::stop_token& stop)
     : queue_(std::make_shared<Queue>(std::move(options))),
-      calls_(executorFor(queue_->options.executor), stop) {
+      calls_(queue_->options.executor ? queue_->options.executor : taskThreadsExecutor(), stop) {
   const PortForwardOptions& all = queue_->options;
   if (all.onConnection || all.onError) calls_.start(deliver(queue_), "a port-forward's reports");
 }

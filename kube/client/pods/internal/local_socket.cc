@@ -17,36 +17,6 @@ constexpr std::array<std::uint32_t, 3> kAnswers = {EPOLLIN | EPOLLHUP | EPOLLERR
 
 }  // namespace
 
-class LocalSocket::Ready {
- public:
-  Ready(LocalSocket& socket, Kind kind) : socket_(socket), kind_(kind) {}
-  ~Ready() {
-    if (completion_) completion_->abandon();
-  }
-
-  bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  KUBE_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> self) {
-    const TaskContext& context = self.promise().context();
-    const auto completion = std::make_shared<Completion>(self, context.executor);
-    completion_ = completion;
-    socket_.completeOn(kind_, completion);
-    if (context.stop.stop_possible()) onStop_.emplace(context.stop, Complete{completion});
-    return completion->wait();
-  }
-  void await_resume() const noexcept {}
-
- private:
-  struct Complete {
-    std::shared_ptr<Completion> completion;
-    void operator()() const noexcept { completion->complete(); }
-  };
-  LocalSocket& socket_;
-  const Kind kind_;
-  std::shared_ptr<Completion> completion_;
-  std::optional<std::stop_callback<Complete>> onStop_;
-};
-
 LocalSocket::LocalSocket(std::shared_ptr<EventLoop> loop, int fd)
     : loop_(std::move(loop)), socket_(fd) {}
 
@@ -57,14 +27,15 @@ LocalSocket::~LocalSocket() {
 }
 
 Task<void> LocalSocket::wait(Kind kind) {
-  Ready ready(*this, kind);
-  co_await ready;
-  const std::stop_token stop = co_await taskStop();
-  if (stop.stop_requested()) throw CanceledError("port-forward: canceled");
+  ask(kind);
+  const auto ready = [this, kind]() KUBE_REQUIRES(eventsMutex_) { return !waiting_[kind]; };
+  const bool there = co_await came_[kind].wait(ready);
+  if (!there) throw CanceledError("port-forward: canceled");
 }
 
-void LocalSocket::completeOn(Kind kind, std::shared_ptr<Completion> completion) {
-  waiting_[kind] = std::move(completion);
+void LocalSocket::ask(Kind kind) {
+  const Lock lock(eventsMutex_);
+  waiting_[kind] = true;
   if (watch_ && (kAsked[kind] & ~events_) == 0) return;
   events_ = wanted();
   if (watch_) {
@@ -83,11 +54,12 @@ std::uint32_t LocalSocket::wanted() const {
 }
 
 void LocalSocket::onEvents(std::uint32_t events) {
+  const Lock lock(eventsMutex_);
   bool answered = false;
   for (const Kind kind : {Readable, Writable, Broken}) {
-    if ((events & kAnswers[kind]) == 0 || !waiting_[kind]) continue;
+    if ((events & kAnswers[kind]) == 0 || !std::exchange(waiting_[kind], false)) continue;
     answered = true;
-    std::exchange(waiting_[kind], nullptr)->complete();
+    came_[kind].notifyAll();
   }
   if (answered) return;
   // Events stay asked for until nobody has waited for them: a task mostly waits again at once.

@@ -12,6 +12,8 @@
 #include <memory>
 #include <optional>
 
+#include "kube/base/internal/condition.h"
+#include "kube/base/internal/mutex.h"
 #include "kube/base/task.h"
 #include "kube/http/internal/descriptor.h"
 #include "kube/http/internal/event_loop.h"
@@ -34,19 +36,22 @@ class LocalSocket final : private EventHandler {
   Task<void> broken() { return wait(Broken); }
 
  private:
-  class Ready;
   enum Kind : unsigned char { Readable, Writable, Broken };
 
   Task<void> wait(Kind kind);
-  void completeOn(Kind kind, std::shared_ptr<Completion> completion);
+  void ask(Kind kind);
   void onEvents(std::uint32_t events) override;
-  std::uint32_t wanted() const;
+  std::uint32_t wanted() const KUBE_REQUIRES(eventsMutex_);
 
   const std::shared_ptr<EventLoop> loop_;
   const Descriptor socket_;
-  std::array<std::shared_ptr<Completion>, 3> waiting_;  // by kind; some may be abandoned
-  std::uint32_t events_ = 0;                            // of watch_
-  std::optional<FdWatch> watch_;
+  Mutex eventsMutex_;
+  std::array<Condition, 3> came_{Condition(eventsMutex_), Condition(eventsMutex_),
+                                 Condition(eventsMutex_)};  // by kind
+  // True if a task waits, or was destroyed while it waited.
+  std::array<bool, 3> waiting_ KUBE_GUARDED_BY(eventsMutex_){};
+  std::uint32_t events_ KUBE_GUARDED_BY(eventsMutex_) = 0;  // of watch_
+  std::optional<FdWatch> watch_ KUBE_GUARDED_BY(eventsMutex_);
 };
 
 }  // namespace kube::detail
