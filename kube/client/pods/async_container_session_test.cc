@@ -156,8 +156,9 @@ TEST_F(AsyncSessionTest, BothWaysAtOnceOnOneThread) {
 TEST_F(AsyncSessionTest, BothWaysAtOnceOnSeveralThreads) {
   auto session = opened({.command = {"cat"}, .stdin = true});
   Checksum in, out;
-  TaskScope tasks(Executor(
-      [threads = TaskThreads::shared()](Executor::Work work) { threads->run(std::move(work)); }));
+  const auto threads = TaskThreads::shared();
+  const Executor executor([threads](Executor::Work work) { threads->run(std::move(work)); });
+  TaskScope tasks(executor);
   tasks.start(copyIn(session, 32, in));
   tasks.start(copyOut(session, out));
   tasks.wait();

@@ -38,7 +38,11 @@ class AsyncPodClient : public AsyncResourceClient<corev1::Pod> {
                                      const AttachOptions& options = {}) const;
 
   Task<AsyncPortForward> portForward(std::string_view name, std::vector<PortPair> ports,
-                                     PortForwardOptions options = {}) const;
+                                     PortForwardOptions options) const;
+  // No default argument: g++ 12 would destroy it twice.
+  Task<AsyncPortForward> portForward(std::string_view name, std::vector<PortPair> ports) const {
+    return portForward(name, std::move(ports), PortForwardOptions());
+  }
   /// Connects to a port of the pod, without a port of this machine.
   Task<AsyncPortStream> openPort(std::string_view name, std::uint16_t port) const;
 };

@@ -288,6 +288,7 @@ TEST_F(AsyncPortForwardTest, AStreamEndsInBothDirections) {
   auto stream = blockOn(async().openPort("web", 90));
   EXPECT_TRUE(blockOn(stream.write("all of it")));
   EXPECT_TRUE(stream.endOutput());
+  EXPECT_FALSE(blockOn(stream.write("late")));
   EXPECT_EQ(blockOn(all(stream)), "heard all of it");
 }
 

@@ -47,7 +47,8 @@ class AsyncPortStream {
 
   /// Waits for bytes, which are valid until the next read(). None: the pod sends no more.
   Task<std::optional<std::string_view>> read();
-  /// Waits until earlier bytes are on their way. Returns false once the connection is over.
+  /// Waits until earlier bytes are on their way. Returns false once the connection is over, and
+  /// after endOutput().
   Task<bool> write(std::string bytes);
   /// Tells the pod that nothing more is sent. Returns false if the server cannot do that (before
   /// Kubernetes 1.30).

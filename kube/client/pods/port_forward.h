@@ -62,10 +62,12 @@ struct BoundPort {
 /// calls may wait; later ones are left out.
 struct PortForwardOptions {
   /// The IP addresses to listen on; "localhost" is 127.0.0.1 and, if the machine has it, ::1.
-  std::vector<std::string> addresses = {"localhost"};
+  /// (g++ 12 compiles no list in braces here, if the options are used in coroutines.)
+  std::vector<std::string> addresses = std::vector<std::string>(1, "localhost");
   std::function<void(const BoundPort& port)> onConnection = {};
   std::function<void(const BoundPort& port, const Error& error)> onError = {};
-  /// The place where the functions are called; by default, threads of TaskThreads.
+  /// The place where the functions are called, which outlives the forward; by default, threads of
+  /// TaskThreads.
   Executor executor = {};
 };
 

@@ -51,7 +51,7 @@ struct Forwarder::Connection {
   LocalSocket& local;
   TunnelStream& pod;
   Clock::TimePoint heard = realClock().now();  // the last bytes of the pod
-  bool localEnded = false, podEnded = false;
+  bool podEnded = false;
 };
 
 // A tunnel that is being opened, for all connections that wait for it.
@@ -63,9 +63,9 @@ struct Forwarder::Opening {
 };
 
 Forwarder::Forwarder(PodPorts pod, PortForwardOptions options, const std::stop_token& until)
-    : pod_(std::move(pod)), addresses_(options.addresses) {
-  forwarding_.emplace(pod_.executor, until);
-  reports_.emplace(std::move(options), forwarding_->stopToken());
+    : pod_(std::move(pod)), addresses_(options.addresses), onUntil_(until, RequestStop{stop_}) {
+  reports_.emplace(std::move(options), stop_.get_token());
+  forwarding_.emplace(pod_.executor, stop_.get_token());
 }
 
 Task<void> Forwarder::open(std::vector<PortPair> ports) {
@@ -134,6 +134,7 @@ Task<void> Forwarder::run() {
   }
   listeners_.clear();
   tunnel_ = nullptr;
+  requestStop();  // of the reports, if no listening socket was left
   noteEnd();
 }
 
@@ -177,17 +178,24 @@ Task<void> Forwarder::toPod(Connection& connection) {
     const Moved moved = moveSome(connection.local.fd(), pod);
     if (moved == Moved::Broken) co_return;
     if (moved == Moved::Some) continue;
-    if (connection.podEnded) co_return;
-    connection.localEnded = true;
-    if (pod.endOutput()) break;
-    bool waited = true;
-    while (waited && realClock().now() < connection.heard + kPatience) {
-      waited = co_await sleepUntil(connection.heard + kPatience);
-    }
-    co_return;
+    co_return co_await waitForTheRest(connection, pod.endOutput());
   }
   // The copy from the pod decides about the end.
   co_await sleepUntil(Clock::noDeadline);
+}
+
+// Ends after a time without data, if the pod has ended its output too, or cannot be told that the
+// program has.
+Task<void> Forwarder::waitForTheRest(Connection& connection, bool told) {
+  connection.heard = realClock().now();
+  for (;;) {
+    const bool waited = co_await sleepUntil(connection.heard + kPatience);
+    if (!waited) co_return;
+    const auto now = realClock().now();
+    if (now < connection.heard + kPatience) continue;
+    if (!told || connection.podEnded) co_return;
+    connection.heard = now;
+  }
 }
 
 Task<void> Forwarder::fromPod(Connection& connection) {
@@ -205,22 +213,21 @@ Task<void> Forwarder::fromPod(Connection& connection) {
     }
   }
   shutdown(fd, SHUT_WR);
-  if (connection.localEnded) co_return;
   connection.podEnded = true;
   co_await pod.over();
 }
 
 Task<std::shared_ptr<TunnelStream>> Forwarder::streamTo(std::uint16_t port) {
+  for (int tries = 0; shared_ && tries < 2; ++tries) {
+    if (tries > 0) co_await openShared(port);
+    auto stream = tunnel_ ? tunnel_->connect(port) : nullptr;
+    if (!stream || !shared_) tunnel_ = nullptr;
+    if (stream) co_return stream;
+  }
   if (!shared_) {
     const auto own = co_await PortTunnel::open(pod_.connect, port);
     auto stream = own->connect(port);
     if (stream) co_return stream;
-  }
-  for (int tries = 0; shared_ && tries < 2; ++tries) {
-    if (tries > 0) co_await openShared(port);
-    auto stream = tunnel_ ? tunnel_->connect(port) : nullptr;
-    if (stream) co_return stream;
-    tunnel_ = nullptr;
   }
   throw Error("the server accepts no connection in a new tunnel");
 }
@@ -240,6 +247,7 @@ Task<void> Forwarder::openShared(std::uint16_t port) {
   std::string problem;
   try {
     tunnel_ = co_await PortTunnel::open(pod_.connect, port);
+    shared_ = tunnel_->shared();
   } catch (const std::exception& error) {
     failure = std::current_exception();
     problem = error.what();

@@ -41,7 +41,7 @@ class Forwarder {
 
   const std::vector<BoundPort>& ports() const { return bound_; }
   std::size_t connections() const { return count_; }
-  void requestStop() noexcept { forwarding_->requestStop(); }
+  void requestStop() noexcept { stop_.request_stop(); }
   ForwardReports& reports() { return *reports_; }
   /// Waits until forwarding has ended.
   static Task<void> ended(std::shared_ptr<Forwarder> self);
@@ -56,6 +56,10 @@ class Forwarder {
     LocalSocket socket;
     const BoundPort port;
   };
+  struct RequestStop {
+    std::stop_source stop;
+    void operator()() noexcept { stop.request_stop(); }
+  };
   struct Connection;
   struct Opening;
 
@@ -66,11 +70,14 @@ class Forwarder {
   Task<std::shared_ptr<TunnelStream>> streamTo(std::uint16_t port);
   Task<void> openShared(std::uint16_t port);
   static Task<void> toPod(Connection& connection);
+  static Task<void> waitForTheRest(Connection& connection, bool told);
   static Task<void> fromPod(Connection& connection);
   void noteEnd();
 
   const PodPorts pod_;
   const std::vector<std::string> addresses_;
+  std::stop_source stop_;
+  const std::stop_callback<RequestStop> onUntil_;
   std::vector<BoundPort> bound_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::atomic<std::size_t> count_ = 0;

@@ -62,12 +62,16 @@ Task<bool> TunnelStream::waitForRoom() {
 }
 
 bool TunnelStream::send(std::string_view bytes) {
-  if (isOver()) return false;
+  if (outputEnded_ || isOver()) return false;
   tunnel_->send(id_, bytes);
   return true;
 }
 
-bool TunnelStream::endOutput() { return tunnel_->endOutput(id_); }
+bool TunnelStream::endOutput() {
+  if (outputEnded_) return true;
+  outputEnded_ = tunnel_->endOutput(id_);
+  return outputEnded_;
+}
 
 void TunnelStream::drop() {
   std::size_t unread = 0;

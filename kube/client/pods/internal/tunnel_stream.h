@@ -58,7 +58,8 @@ class TunnelStream {
   const std::shared_ptr<PortTunnel> tunnel_;
   const std::string doing_;  // for messages; may be empty
   const std::uint32_t id_;
-  std::string reading_;  // used by the reader
+  std::string reading_;       // used by the reader
+  bool outputEnded_ = false;  // used by the writer
 
   mutable Mutex arrivedMutex_;
   Condition changed_{arrivedMutex_};
