@@ -361,9 +361,11 @@ TEST_F(AsyncPortForwardTest, ALostServerEndsAStream) {
 
 class OddTunnel {
  public:
-  explicit OddTunnel(std::string bytes) : bytes_(std::move(bytes)) {}
+  explicit OddTunnel(std::string bytes, std::string frames = {})
+      : bytes_(std::move(bytes)), frames_(std::move(frames)) {}
 
   AsyncPodClient pods() const { return clients_.coreV1().pods("book").async(); }
+  void waitUntilWritten() const { written_.get_future().wait(); }
 
  private:
   void serve(RawConnection& connection) const {
@@ -376,10 +378,12 @@ class OddTunnel {
         detail::webSocketAcceptKey(head.substr(at, head.find('\r', at) - at)) + "\r\n\r\n";
     // In one piece, so that the message may arrive before there is a tunnel.
     detail::appendWebSocketFrame(answer, detail::WebSocketOpcode::Binary, {}, bytes_, nullptr);
-    connection.write(answer);
+    connection.write(answer + frames_);
+    if (!frames_.empty()) written_.set_value();
   }
 
-  const std::string bytes_;
+  const std::string bytes_, frames_;
+  mutable std::promise<void> written_;
   RawServer server_{[this](RawConnection& connection, int) { serve(connection); }};
   const Clientset clients_{[this] {
     Config config;
@@ -398,6 +402,18 @@ TEST(AsyncPortForwardTo, AServerThatSendsGarbage) {
   const OddTunnel server(std::string(1000, '\xff'));
   EXPECT_THAT(thrown<TransportError>([&] { blockOn(openAndRead(server.pods())); }),
               AnyOf(HasSubstr("violates the protocol"), HasSubstr("accepts no stream")));
+}
+
+TEST(AsyncPortForwardTo, AServerThatSendsManyEmptyMessages) {
+  std::string messages;
+  for (int i = 0; i < 1'000'000; ++i) messages += std::string_view("\x82\0", 2);
+  const OddTunnel server("", messages);
+  TestLoop loop;
+  Begun<void> task(openAndRead(server.pods()), loop.executor());
+  server.waitUntilWritten();
+  loop.runUntil([&] { return task.over(); });
+  EXPECT_THAT(thrown<TransportError>([&] { task.result(); }),
+              AnyOf(HasSubstr("accepts no stream"), HasSubstr("too many messages")));
 }
 
 TEST(AsyncPortForwardTo, AServerThatLeavesAtOnce) {

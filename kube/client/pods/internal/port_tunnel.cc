@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::string_view kTunnel = "SPDY/3.1+portforward.k8s.io";
 constexpr std::size_t kMaxProblem = 64 << 10;
+// The most messages that are kept until there is a tunnel. Servers send none; empty ones would take
+// memory without using up the window.
+constexpr std::size_t kMaxEarly = 10'000;
 // The most bytes that may wait to be sent when another answer to the server is due.
 constexpr std::size_t kMaxAnswers = 2 * WebSocket::kMaxQueued;
 
@@ -277,7 +280,11 @@ void TunnelInbox::attach(const std::shared_ptr<PortTunnel>& tunnel, const WebSoc
 std::size_t TunnelInbox::onData(std::string_view piece, bool first, bool) {
   if (const auto there = tunnel()) return there->received(piece, first);
   const Lock lock(earlyMutex_);
-  if (attached_) return piece.size();
+  if (attached_ || earlyEnd_) return piece.size();
+  if (early_.size() == kMaxEarly) {
+    earlyEnd_ = WebSocketEnd{.code = 1002, .reason = "too many messages before the first stream"};
+    return piece.size();
+  }
   early_.push_back({std::string(piece), first});
   return 0;
 }
@@ -289,7 +296,7 @@ void TunnelInbox::onRoom() {
 void TunnelInbox::onClosed(WebSocketEnd end) noexcept {
   if (const auto there = tunnel()) return there->closed(end);
   const Lock lock(earlyMutex_);
-  earlyEnd_ = std::move(end);
+  if (!earlyEnd_) earlyEnd_ = std::move(end);
 }
 
 // --- PortTunnel.
