@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/condition.h"
 #include "kube/base/internal/finally.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
@@ -64,13 +65,10 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
     return left_;
   }
 
-  /// Calls complete() when no task is left. Returns false if none is left now.
-  bool completeAtEnd(const std::shared_ptr<Completion>& completion) {
-    const Lock lock(tasksMutex_);
-    if (left_ == 0) return false;
-    std::erase_if(joining_, [](const auto& other) { return other.use_count() == 1; });
-    joining_.push_back(completion);
-    return true;
+  static Task<void> join(std::shared_ptr<ScopeState> self) {
+    const auto ready = [&self]() KUBE_REQUIRES(self->tasksMutex_) { return self->left_ == 0; };
+    const bool over = co_await self->ended_.wait(ready);
+    if (!over) throw CanceledError("TaskScope: canceled while waiting for its tasks");
   }
 
   void wait() const {
@@ -178,7 +176,7 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
     }
     const std::size_t count = destroyed.size();
     destroyed.clear();
-    Executor notNeeded;  // its loop may be gone before the last joining thread
+    Executor notNeeded;  // its loop may be gone before the last who joins
     {
       const Lock lock(tasksMutex_);
       notNeeded = std::move(executor_);
@@ -187,12 +185,10 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
     discount(count);
   }
   void discount(std::size_t count) {
-    std::vector<std::shared_ptr<Completion>> over;
     const Lock lock(tasksMutex_);
     left_ -= count;
     if (left_ > 0) return;
-    over.swap(joining_);
-    for (const auto& completion : over) completion->complete();
+    ended_.notifyAll();
     changed_.notify_all();
   }
 
@@ -203,7 +199,7 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
   mutable std::condition_variable changed_;
   std::unordered_map<ScopedTask*, std::unique_ptr<ScopedTask>> tasks_ KUBE_GUARDED_BY(tasksMutex_);
   std::size_t left_ KUBE_GUARDED_BY(tasksMutex_) = 0;
-  std::vector<std::shared_ptr<Completion>> joining_ KUBE_GUARDED_BY(tasksMutex_);
+  Condition ended_{tasksMutex_};
   // The threads that run pieces of tasks.
   std::vector<std::thread::id> inside_ KUBE_GUARDED_BY(tasksMutex_);
   bool closed_ KUBE_GUARDED_BY(tasksMutex_) = false;
@@ -211,39 +207,6 @@ class ScopeState : public std::enable_shared_from_this<ScopeState> {
   bool orphaned_ KUBE_GUARDED_BY(tasksMutex_) = false;
   bool over_ KUBE_GUARDED_BY(tasksMutex_) = false;  // all tasks were given up
 };
-
-namespace {
-
-class ScopeEnd {
- public:
-  explicit ScopeEnd(ScopeState& scope) : scope_(scope) {}
-  ~ScopeEnd() {
-    if (completion_) completion_->abandon();
-  }
-
-  bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  KUBE_SUSPENDS bool await_suspend(std::coroutine_handle<Promise> self) {
-    const TaskContext& context = self.promise().context();
-    const auto completion = std::make_shared<Completion>(self, context.executor);
-    completion_ = completion;
-    if (!scope_.completeAtEnd(completion)) return false;
-    if (context.stop.stop_possible()) onStop_.emplace(context.stop, Complete{completion});
-    return completion->wait();
-  }
-  void await_resume() const noexcept {}
-
- private:
-  struct Complete {
-    std::shared_ptr<Completion> completion;
-    void operator()() const noexcept { completion->complete(); }
-  };
-  ScopeState& scope_;
-  std::shared_ptr<Completion> completion_;
-  std::optional<std::stop_callback<Complete>> onStop_;
-};
-
-}  // namespace
 
 }  // namespace detail
 
@@ -267,15 +230,7 @@ void TaskScope::requestStop() noexcept { stop_.request_stop(); }
 
 std::stop_token TaskScope::stopToken() const noexcept { return stop_.get_token(); }
 
-Task<void> TaskScope::join() const { return joinTask(state_); }
-
-Task<void> TaskScope::joinTask(std::shared_ptr<detail::ScopeState> state) {
-  detail::ScopeEnd end(*state);
-  co_await end;
-  if (state->size() == 0) co_return;
-  const std::stop_token stop = co_await taskStop();
-  if (stop.stop_requested()) throw CanceledError("TaskScope: canceled while waiting for its tasks");
-}
+Task<void> TaskScope::join() const { return detail::ScopeState::join(state_); }
 
 void TaskScope::wait() const {
   detail::checkMayBlock("TaskScope::wait");

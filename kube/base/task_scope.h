@@ -106,7 +106,6 @@ class TaskScope {
     void operator()() noexcept { source.request_stop(); }
   };
   void add(std::unique_ptr<detail::ScopedTask> task);
-  static Task<void> joinTask(std::shared_ptr<detail::ScopeState> state);
 
   std::stop_source stop_;
   const std::shared_ptr<detail::ScopeState> state_;

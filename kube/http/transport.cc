@@ -547,6 +547,11 @@ Executor Transport::executor() const {
       [lifetime = lifetime_](Executor::Work work) { lifetime->engine()->post(std::move(work)); });
 }
 
+std::shared_ptr<detail::EventLoop> Transport::loop() const {
+  const Engine& engine = lifetime_->engine();
+  return {engine, &engine->loop()};
+}
+
 TransportStats Transport::stats() const { return lifetime_->engine()->stats(); }
 
 }  // namespace kube

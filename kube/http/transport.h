@@ -58,6 +58,7 @@
 namespace kube {
 
 namespace detail {
+class EventLoop;
 class Exchange;
 class HttpEngine;
 class StreamReceiver;
@@ -220,6 +221,8 @@ class Transport {
   /// Runs tasks on the I/O thread, where answers arrive: they cost least there, and must not block.
   /// The executor keeps the thread running. After a shutdown, work is dropped.
   Executor executor() const;
+  /// The loop of the I/O thread, for sockets of the library that belong to no server.
+  std::shared_ptr<detail::EventLoop> loop() const;
 
   TransportStats stats() const;
 

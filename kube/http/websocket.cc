@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <utility>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/base64.h"
+#include "kube/base/internal/condition.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/joined.h"
 #include "kube/http/internal/http_engine.h"
@@ -52,9 +52,11 @@ class WebSocketReceiver final : public HttpReceiver {
         listener_(std::move(listener)) {}
 
   // --- For the caller.
-  void waitForAnswer() {
-    Lock lock(stateMutex_);
-    changed_.wait(lock, [this]() KUBE_REQUIRES(stateMutex_) { return answered_; });
+  Task<void> answer() {
+    const auto ready = [this]() KUBE_REQUIRES(stateMutex_) { return answered_; };
+    const bool answered = co_await changed_.wait(ready);
+    if (!answered) throw CanceledError(what_ + ": canceled");
+    const Lock lock(stateMutex_);
     if (refusal_) std::rethrow_exception(std::exchange(refusal_, nullptr));
   }
   const HttpResponse& head() const { return head_; }
@@ -72,14 +74,15 @@ class WebSocketReceiver final : public HttpReceiver {
     return exchange_.write(std::ref(append)) && accepted;
   }
   std::size_t queued() const { return exchange_.queued(); }
-  bool waitForRoom() {
-    const auto hasRoom = [this] { return exchange_.queued() < WebSocket::kMaxQueued; };
-    if (hasRoom()) return true;
-    Lock lock(stateMutex_);
-    ++waiting_;
-    changed_.wait(lock, [&]() KUBE_REQUIRES(stateMutex_) { return ended_ || hasRoom(); });
-    --waiting_;
-    return !ended_;
+  bool hasRoom() const { return exchange_.queued() < WebSocket::kMaxQueued; }
+  static Task<bool> room(std::shared_ptr<WebSocketReceiver> self) {
+    const auto ready = [&self]() KUBE_REQUIRES(self->stateMutex_) {
+      return self->ended_ || self->hasRoom();
+    };
+    const bool there = co_await self->changed_.wait(ready);
+    if (!there) throw CanceledError(self->what_ + ": canceled");
+    const Lock lock(self->stateMutex_);
+    co_return !self->ended_;
   }
   // Passed on rarely, because it wakes the I/O thread. The server does not wait while most of the
   // window is open.
@@ -106,7 +109,7 @@ class WebSocketReceiver final : public HttpReceiver {
     if (head_.status != 101) return;
     checkAnswer();
     upgraded_ = true;
-    answer(nullptr);
+    setAnswer(nullptr);
   }
 
   std::size_t onBody(std::string_view chunk) override {
@@ -139,7 +142,7 @@ class WebSocketReceiver final : public HttpReceiver {
   void onRoom() override {
     {
       const Lock lock(stateMutex_);
-      if (waiting_ > 0) changed_.notify_all();
+      changed_.notifyAll();
     }
     if (upgraded_ && !over_) listener_->onRoom();
   }
@@ -147,7 +150,7 @@ class WebSocketReceiver final : public HttpReceiver {
   void onQuiet() override { send(Opcode::Ping, {}, {}); }
 
   void onDone(std::exception_ptr error) noexcept override {
-    if (!upgraded_) return answer(std::move(error));
+    if (!upgraded_) return setAnswer(std::move(error));
     if (error) return end({.error = std::move(error)});
     fail(fmt::format("{}: the connection was closed in the middle of the stream", what_));
   }
@@ -173,11 +176,11 @@ class WebSocketReceiver final : public HttpReceiver {
     }
   }
 
-  void answer(std::exception_ptr refusal) {
+  void setAnswer(std::exception_ptr refusal) {
     const Lock lock(stateMutex_);
     if (std::exchange(answered_, true)) return;
     refusal_ = std::move(refusal);
-    changed_.notify_all();
+    changed_.notifyAll();
   }
 
   void control(const WebSocketFrames::Part& part) {
@@ -207,7 +210,7 @@ class WebSocketReceiver final : public HttpReceiver {
     {
       const Lock lock(stateMutex_);
       ended_ = true;
-      changed_.notify_all();
+      changed_.notifyAll();
     }
     std::exchange(listener_, nullptr)->onClosed(std::move(how));
   }
@@ -242,8 +245,7 @@ class WebSocketReceiver final : public HttpReceiver {
   bool over_ = false;
 
   Mutex stateMutex_;
-  std::condition_variable changed_;
-  int waiting_ KUBE_GUARDED_BY(stateMutex_) = 0;
+  Condition changed_{stateMutex_};
   bool answered_ KUBE_GUARDED_BY(stateMutex_) = false;
   bool ended_ KUBE_GUARDED_BY(stateMutex_) = false;
   std::exception_ptr refusal_ KUBE_GUARDED_BY(stateMutex_);
@@ -289,8 +291,16 @@ WebSocket::~WebSocket() {
 WebSocket WebSocket::open(const Transport& transport, HttpRequest request,
                           const std::vector<std::string>& protocols,
                           std::shared_ptr<WebSocketListener> listener, std::stop_token stop) {
+  return detail::runBlocking(
+      openAsync(transport, std::move(request), protocols, std::move(listener)), stop);
+}
+
+Task<WebSocket> WebSocket::openAsync(Transport transport, HttpRequest request,
+                                     std::vector<std::string> protocols,
+                                     std::shared_ptr<WebSocketListener> listener) {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
   const std::string what = fmt::format("WebSocket {}", redactedUrl(request.url));
-  if (stop.stop_requested()) throw CanceledError(what + ": canceled");
+  if (context.stop.stop_requested()) throw CanceledError(what + ": canceled");
   const std::string key = randomKey();
   request.method = "GET";
   request.upgrade = "websocket";
@@ -303,9 +313,13 @@ WebSocket WebSocket::open(const Transport& transport, HttpRequest request,
       std::make_shared<WebSocketReceiver>(what, key, protocols, std::move(listener));
   transport.start(std::move(request), receiver);
   WebSocket socket(receiver);
-  if (stop.stop_possible()) socket.stop_ = std::make_unique<CutOnStop>(stop, receiver);
-  receiver->waitForAnswer();
-  return socket;
+  co_await receiver->answer();
+  // An awaitable WebSocket may outlive the tree that has opened it; there, each wait sees the stop
+  // of its own tree.
+  if (context.mayBlock && context.stop.stop_possible()) {
+    socket.stop_ = std::make_unique<CutOnStop>(context.stop, receiver);
+  }
+  co_return socket;
 }
 
 int WebSocket::status() const { return receiver_->head().status; }
@@ -317,7 +331,10 @@ bool WebSocket::send(std::string_view head, std::string_view payload) const {
   return receiver_->send(Opcode::Binary, head, payload);
 }
 std::size_t WebSocket::queued() const { return receiver_->queued(); }
-bool WebSocket::waitForRoom() const { return receiver_->waitForRoom(); }
+bool WebSocket::waitForRoom() const {
+  return receiver_->hasRoom() || detail::runBlocking(waitForRoomAsync(), {});
+}
+Task<bool> WebSocket::waitForRoomAsync() const { return WebSocketReceiver::room(receiver_); }
 void WebSocket::consumed(std::size_t bytes) const { receiver_->consumed(bytes); }
 void WebSocket::drive(const std::function<bool()>& enough) const { receiver_->drive(enough); }
 

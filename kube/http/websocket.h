@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/base/task.h"
 #include "kube/http/http.h"
 
 namespace kube {
@@ -77,6 +78,10 @@ class WebSocket {
   static WebSocket open(const Transport& transport, HttpRequest request,
                         const std::vector<std::string>& protocols,
                         std::shared_ptr<WebSocketListener> listener, std::stop_token stop = {});
+  /// The awaitable form. A stop ends the wait for the answer, and not the WebSocket.
+  static Task<WebSocket> openAsync(Transport transport, HttpRequest request,
+                                   std::vector<std::string> protocols,
+                                   std::shared_ptr<WebSocketListener> listener);
 
   int status() const;
   const HttpHeaders& headers() const;
@@ -91,6 +96,7 @@ class WebSocket {
   std::size_t queued() const;
   /// Waits until less than kMaxQueued is queued. Returns false once the WebSocket is closed.
   bool waitForRoom() const;
+  Task<bool> waitForRoomAsync() const;
   void consumed(std::size_t bytes) const;
   /// Does the connection's I/O while the calling thread waits for the listener to be told
   /// something, unless another thread does it. Returns when enough() is true, or another thread has

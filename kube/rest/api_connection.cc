@@ -69,6 +69,7 @@ ApiConnection::ApiConnection(Config config, Clock& clock)
       limiter_(config_.makeRateLimiter(clock)),
       transport_(transportOptions(config_, nullptr)),
       executor_(transport_.executor()),
+      loop_(transport_.loop()),
       credentials_(makeCredentials(config_, {.clock = &clock, .fetch = fetchWith(config_)})) {}
 
 ApiConnection::ApiConnection(const ApiConnection& calls, ForCaches)
@@ -79,6 +80,7 @@ ApiConnection::ApiConnection(const ApiConnection& calls, ForCaches)
       limiter_(calls.limiter_),
       transport_(transportOptions(config_, nullptr)),
       executor_(transport_.executor()),
+      loop_(transport_.loop()),
       credentials_(calls.credentials_) {}
 
 ApiConnection::~ApiConnection() = default;
@@ -272,10 +274,7 @@ Task<WebSocket> ApiConnection::webSocket(Call call, std::vector<std::string> pro
   return run<WebSocket>(
       std::move(call), [protocols = std::move(protocols), listener = std::move(listener)](
                            Transport transport, HttpRequest request) {
-        return detail::onThread([transport = std::move(transport), request = std::move(request),
-                                 protocols, listener](const std::stop_token& stop) {
-          return WebSocket::open(transport, request, protocols, listener, stop);
-        });
+        return WebSocket::openAsync(std::move(transport), std::move(request), protocols, listener);
       });
 }
 

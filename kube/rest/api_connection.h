@@ -69,6 +69,7 @@ class ApiConnection {
   std::shared_ptr<ApiConnection> forCaches();
   /// The I/O thread of the transport.
   const Executor& executor() const noexcept { return executor_; }
+  const std::shared_ptr<detail::EventLoop>& loop() const noexcept { return loop_; }
 
   const Config& config() const noexcept { return config_; }
   const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept { return limiter_; }
@@ -99,8 +100,9 @@ class ApiConnection {
   // The certificate of transport_, if it is not the Config's.
   std::shared_ptr<const ClientCertificate> certificate_ KUBE_GUARDED_BY(transportMutex_);
   Transport transport_ KUBE_GUARDED_BY(transportMutex_);
-  // That of the first transport, and stays the same when another certificate needs another one.
+  // These are of the first transport, and stay the same when another certificate needs another one.
   const Executor executor_;
+  const std::shared_ptr<detail::EventLoop> loop_;  // of executor_
   std::shared_ptr<Credentials> credentials_;
   mutable detail::Mutex cachesMutex_;
   std::shared_ptr<ApiConnection> caches_ KUBE_GUARDED_BY(cachesMutex_);  // null if not asked for

@@ -1,28 +1,26 @@
-// A condition variable for threads and coroutines.
+// A condition variable for threads and for coroutines.
 //
 //   Mutex itemsMutex_;
-//   Condition changed_;                                    // of what itemsMutex_ guards
+//   Condition changed_{itemsMutex_};
 //
-//   { const Lock lock(itemsMutex_); ...; changed_.notifyAll(); }
-//   co_await changed_.wait(itemsMutex_, [this] { return !items_.empty(); });
+//   { const Lock lock(itemsMutex_); items_.push_back(item); changed_.notifyAll(); }
 //
-// Threads wait by `threads`, as with any condition variable, and by the same tasks, in trees that
-// may block. The predicate is called with the mutex held. The condition, the mutex and what the
-// predicate uses outlive the task.
+//   const auto ready = [this] { return !items_.empty(); };   // called with the lock
+//   const bool there = co_await changed_.wait(ready);         // false: a stop was requested
 //
-// Thread safety: notifyAll() is called with the mutex held.
+// In a task that may block, the wait blocks its thread; in others, it suspends the coroutine. The
+// mutex must not be held then. After the wait it is free again, so another reader may have been
+// faster. A function that holds the mutex waits by `threads`, as with any condition variable.
+//
+// Thread safety: every method may be called from any thread. A condition outlives all waits.
 #pragma once
 
-#include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
-#include <utility>
 #include <vector>
 
-#include "kube/base/clock.h"
-#include "kube/base/internal/completion.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/task.h"
 
@@ -30,94 +28,30 @@ namespace kube::detail {
 
 class Condition {
  public:
-  void notifyAll() {
-    threads.notify_all();
-    for (const auto& completion : std::exchange(waiting_, {})) completion->complete();
-  }
+  using Ready = std::function<bool()>;
 
-  /// Waits until the predicate holds, the deadline has passed or a stop is requested. Returns the
-  /// predicate's last value.
-  template <class Predicate>
-  Task<bool> wait(Mutex& mutex, Predicate holds, Clock::TimePoint deadline = Clock::noDeadline,
-                  Clock& clock = realClock()) KUBE_NOT_CHECKED {
-    const TaskContext& context = co_await CurrentContext();
-    if (context.mayBlock) {
-      Lock lock(mutex);
-      co_return clock.waitUntil(threads, lock, context.stop, deadline, holds);
-    }
-    Waiting<Predicate> waiting(*this, mutex, holds, deadline, clock);
-    for (;;) {
-      const auto result = co_await waiting;
-      if (result) co_return *result;
-    }
-  }
+  /// The mutex guards the data that the conditions are about.
+  explicit Condition(Mutex& mutex) : mutex_(mutex) {}
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+
+  /// Lets all waits look again. The caller holds the lock; the compiler knows it by another name.
+  void notifyAll() noexcept KUBE_NOT_CHECKED;
+
+  /// Returns true once ready() is true, and false if a stop is requested before. Throws Error if
+  /// it would block an I/O thread of the library.
+  Task<bool> wait(Ready ready);
 
   std::condition_variable_any threads;
 
  private:
-  // Waits for the next notification, unless the wait is over: then it returns the result.
-  template <class Predicate>
-  class Waiting {
-   public:
-    Waiting(Condition& condition, Mutex& mutex, Predicate& holds, Clock::TimePoint deadline,
-            Clock& clock)
-        : condition_(condition), mutex_(mutex), holds_(holds), deadline_(deadline), clock_(clock) {}
-    ~Waiting() {
-      if (completion_) completion_->abandon();
-    }
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
+  class Change;
+  bool block(const std::stop_token& stop, const Ready& ready);
+  /// Completes at the next notifyAll(). Returns false if ready() is true.
+  bool completeOnChange(const std::shared_ptr<Completion>& completion, const Ready& ready);
 
-    bool await_ready() const noexcept { return false; }
-    template <std::derived_from<PromiseBase> Promise>
-    bool await_suspend(std::coroutine_handle<Promise> self) {
-      return suspend(self, self.promise().context());
-    }
-    std::optional<bool> await_resume() {
-      onStop_.reset();
-      timer_.cancel();
-      return result_;
-    }
-
-   private:
-    // Not checked: the predicate may require the mutex by another name.
-    KUBE_SUSPENDS bool suspend(std::coroutine_handle<> self,
-                               const TaskContext& context) KUBE_NOT_CHECKED {
-      const auto completion = std::make_shared<Completion>(self, context.executor);
-      {
-        const Lock lock(mutex_);
-        const bool holds = holds_();
-        if (holds || context.stop.stop_requested() || clock_.now() >= deadline_) {
-          result_ = holds;
-          return false;
-        }
-        // Waits that were given up are forgotten here at the latest.
-        auto& waiting = condition_.waiting_;
-        std::erase_if(waiting, [](const auto& other) { return other.use_count() == 1; });
-        waiting.push_back(completion);
-      }
-      completion_ = completion;
-      if (deadline_ != Clock::noDeadline) timer_ = clock_.callAt(deadline_, Complete{completion});
-      if (context.stop.stop_possible()) onStop_.emplace(context.stop, Complete{completion});
-      return completion->wait();
-    }
-
-    struct Complete {
-      std::shared_ptr<Completion> completion;
-      void operator()() const noexcept { completion->complete(); }
-    };
-    Condition& condition_;
-    Mutex& mutex_;
-    Predicate& holds_;
-    const Clock::TimePoint deadline_;
-    Clock& clock_;
-    std::optional<bool> result_;
-    std::shared_ptr<Completion> completion_;
-    Timer timer_;
-    std::optional<std::stop_callback<Complete>> onStop_;
-  };
-
-  std::vector<std::shared_ptr<Completion>> waiting_;
+  Mutex& mutex_;
+  std::vector<std::shared_ptr<Completion>> suspended_ KUBE_GUARDED_BY(mutex_);
 };
 
 }  // namespace kube::detail

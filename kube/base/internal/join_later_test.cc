@@ -67,7 +67,7 @@ TEST(JoinLaterDeathTest, TheProcessWaitsForRunningThreads) {
         std::atexit([] { leaving.set_value(); });  // runs before the joining of threads
         std::exit(0);
       },
-      testing::ExitedWithCode(0), "the thread has ended");
+      ::testing::ExitedWithCode(0), "the thread has ended");
 }
 
 TEST(JoinLaterDeathTest, ThreadsMayBeAddedWhileTheProcessEnds) {
@@ -81,7 +81,7 @@ TEST(JoinLaterDeathTest, ThreadsMayBeAddedWhileTheProcessEnds) {
         joinLater(std::thread([] {}));
         std::exit(0);
       },
-      testing::ExitedWithCode(0), "taken");
+      ::testing::ExitedWithCode(0), "taken");
 }
 
 }  // namespace

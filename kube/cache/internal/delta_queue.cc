@@ -184,7 +184,7 @@ bool DeltaQueue::hasSynced() const {
 
 Task<bool> DeltaQueue::waitForSync() const {
   const auto over = [this]() KUBE_REQUIRES(itemsMutex_) { return synced() || closed_; };
-  co_await syncedChanged_.wait(itemsMutex_, over);
+  co_await syncedChanged_.wait(over);
   co_return hasSynced();
 }
 

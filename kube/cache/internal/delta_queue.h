@@ -75,8 +75,8 @@ class DeltaQueue final : public ReflectorStore<void> {
   const UntypedStore* const known_;
 
   mutable Mutex itemsMutex_;
-  std::condition_variable_any changed_;  // for consumers
-  mutable Condition syncedChanged_;      // for callers of waitForSync()
+  std::condition_variable_any changed_;           // for consumers
+  mutable Condition syncedChanged_{itemsMutex_};  // for callers of waitForSync()
   std::unordered_map<ObjectKey, Changes, KeyHash> items_ KUBE_GUARDED_BY(itemsMutex_);
   std::deque<ObjectKey> queue_ KUBE_GUARDED_BY(itemsMutex_);  // the keys of `items_`
   // The changes that a consumer is processing. Only finish() removes them.

@@ -143,7 +143,7 @@ bool HandlerQueue::initialDelivered() const {
 
 Task<bool> HandlerQueue::waitForInitial() const {
   const auto over = [this]() KUBE_REQUIRES(pendingMutex_) { return initial_ == 0 || stopped_; };
-  co_await changed_.wait(pendingMutex_, over);
+  co_await changed_.wait(over);
   co_return initialDelivered();
 }
 

@@ -88,7 +88,7 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   std::atomic<std::uint64_t> failures_{0};
 
   mutable Mutex pendingMutex_;
-  mutable Condition changed_;
+  mutable Condition changed_{pendingMutex_};
   std::deque<Notification> pending_ KUBE_GUARDED_BY(pendingMutex_);
   // Notifications of the initial list that are not delivered yet.
   std::size_t initial_ KUBE_GUARDED_BY(pendingMutex_) = 0;

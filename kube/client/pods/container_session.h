@@ -43,7 +43,7 @@
 
 namespace kube {
 
-class Request;
+class AsyncContainerSession;
 
 struct TerminalSize {
   std::uint16_t width = 0;
@@ -119,12 +119,10 @@ class ContainerSession {
   void cancel();
 
   /// For PodClient.
-  static ContainerSession start(Request request, const ExecOptions& options,
-                                const std::stop_token& stop);
+  explicit ContainerSession(AsyncContainerSession session);
 
  private:
   struct State;
-  explicit ContainerSession(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "kube/client/pods/internal/pod_ports.h"
+
 namespace kube {
 
 LogStream PodClient::logs(std::string_view name, const corev1::PodLogOptions& options,
@@ -36,39 +38,20 @@ LogStream PodClient::followLogs(std::string_view name, const corev1::PodLogOptio
       options.timestamps, stop);
 }
 
+// The stop token stays with the session, so that later calls need none.
 ContainerSession PodClient::exec(std::string_view name, const ExecOptions& options,
                                  const std::stop_token& stop) const {
-  if (options.command.empty()) {
-    throw Error(fmt::format("exec in pod \"{}\": no command; set options.command", name));
-  }
-  return ContainerSession::start(requests().get(name, "exec"), options, stop);
+  return ContainerSession(detail::runBlocking(async().exec(name, options), stop));
 }
 
 ContainerSession PodClient::attach(std::string_view name, const AttachOptions& options,
                                    const std::stop_token& stop) const {
-  return ContainerSession::start(requests().get(name, "attach"),
-                                 {.container = options.container,
-                                  .stdin = options.stdin,
-                                  .stdout = options.stdout,
-                                  .stderr = options.stderr,
-                                  .tty = options.tty,
-                                  .size = options.size,
-                                  .onStdout = options.onStdout,
-                                  .onStderr = options.onStderr},
-                                 stop);
+  return ContainerSession(detail::runBlocking(async().attach(name, options), stop));
 }
 
 PortForward PodClient::portForward(std::string_view name, const std::vector<PortPair>& ports,
                                    PortForwardOptions options, const std::stop_token& stop) const {
-  return PortForward(
-      [pods = *this, name = std::string(name)](
-          const std::vector<std::string>& protocols, std::uint16_t port,
-          const std::shared_ptr<WebSocketListener>& listener, const std::stop_token& token) {
-        Request request = pods.requests().get(name, "portforward");
-        request.param("ports", std::to_string(port));
-        return request.webSocket(protocols, listener, token);
-      },
-      ports, std::move(options), stop);
+  return PortForward(detail::portsOf(requests(), name), ports, std::move(options), stop);
 }
 
 void PodClient::evict(std::string_view name, const metav1::DeleteOptions& options,

@@ -16,6 +16,7 @@
 #include "kube/api/core/v1.h"
 #include "kube/api/policy/v1.h"
 #include "kube/api/policy/v1beta1.h"
+#include "kube/client/pods/async_pod_client.h"
 #include "kube/client/pods/container_session.h"
 #include "kube/client/pods/log_stream.h"
 #include "kube/client/pods/port_forward.h"
@@ -30,6 +31,8 @@ class PodClient : public ProxyClient<corev1::Pod> {
   PodClient inNamespace(String name) const {
     return PodClient(rest(), resource(), std::move(name));
   }
+  /// The awaitable form of this client.
+  AsyncPodClient async() const { return AsyncPodClient(requests()); }
 
   /// Reads the log of the container options.container, which need not be set if the pod has only
   /// one. A log that is followed ends with its container.

@@ -11,9 +11,11 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "kube/base/internal/text.h"
+#include "kube/base/internal/thread_tree.h"
 #include "kube/client/pods/internal/tar.h"
 #include "kube/http/internal/descriptor.h"
 
@@ -39,10 +41,10 @@ std::string withoutLastSlash(std::string path) {
 }
 
 // Runs a command with little output, and returns its exit code.
-int run(const PodClient& pods, std::string_view pod, const CopyOptions& options,
-        List<String> command, const std::stop_token& stop) {
-  return pods.exec(pod, {.container = options.container, .command = std::move(command)}, stop)
-      .wait();
+Task<int> run(AsyncPodClient pods, std::string pod, String container, List<String> command) {
+  const ExecOptions options{.container = std::move(container), .command = std::move(command)};
+  auto session = co_await pods.exec(pod, options);
+  co_return co_await session.wait();
 }
 
 [[noreturn]] void tarFailed(std::string_view pod, int code, std::string_view complaint) {
@@ -53,52 +55,63 @@ int run(const PodClient& pods, std::string_view pod, const CopyOptions& options,
 
 // --- Into a container.
 
+// Its functions return false if the container does not read any more.
 class Packer {
  public:
-  Packer(ContainerSession& session, const CopyOptions& options)
-      : options_(options),
-        tar_([&session](std::string_view bytes) { return session.write(bytes); }) {}
+  Packer(AsyncContainerSession& session, const CopyOptions& options)
+      : session_(session), options_(options), tar_([this](std::string_view bytes) {
+          unsent_ += bytes;
+          return true;
+        }) {}
 
-  // Returns false if the container does not read any more.
-  bool add(const fs::path& path, const std::string& name) {
+  Task<bool> add(fs::path path, std::string name) {
     struct stat info {};
     if (lstat(path.c_str(), &info) != 0) failed(path, "cannot be read");
-    TarEntry entry{.name = name,
+    TarEntry entry{.name = std::move(name),
                    .mode = info.st_mode & 07777,
                    .modified = static_cast<std::int64_t>(info.st_mtime)};
+    if (S_ISDIR(info.st_mode)) co_return co_await addFolder(std::move(path), std::move(entry));
+    if (S_ISREG(info.st_mode)) co_return co_await addFile(std::move(path), std::move(entry));
     if (S_ISLNK(info.st_mode)) {
       entry.type = TarEntry::Type::SymLink;
       entry.link = fs::read_symlink(path).string();
-      return tar_.begin(entry);
+      tar_.begin(entry);
+      co_return co_await flush();
     }
-    if (S_ISDIR(info.st_mode)) return addFolder(path, entry);
-    if (S_ISREG(info.st_mode)) return addFile(path, entry);
     skip(fmt::format("{}: neither a file nor a folder", path.string()));
-    return true;
+    co_return true;
   }
-  bool finish() { return tar_.finish(); }
+  Task<bool> finish() {
+    tar_.finish();
+    return flush();
+  }
   const CopyResult& result() const { return result_; }
 
  private:
-  bool addFolder(const fs::path& path, TarEntry entry) {
+  Task<bool> flush() { return session_.write(std::exchange(unsent_, {})); }
+
+  Task<bool> addFolder(fs::path path, TarEntry entry) {
     const std::string name = entry.name;
     entry.type = TarEntry::Type::Folder;
     entry.name += '/';
-    if (!tar_.begin(entry)) return false;
+    tar_.begin(entry);
+    bool heard = co_await flush();
     std::vector<fs::path> inside;
     for (const auto& one : fs::directory_iterator(path)) inside.push_back(one.path());
     std::sort(inside.begin(), inside.end());
-    return std::ranges::all_of(inside, [&](const fs::path& one) {
-      return add(one, name + "/" + one.filename().string());
-    });
+    for (const fs::path& one : inside) {
+      if (!heard) break;
+      heard = co_await add(one, name + "/" + one.filename().string());
+    }
+    co_return heard;
   }
 
-  bool addFile(const fs::path& path, TarEntry entry) {
+  Task<bool> addFile(fs::path path, TarEntry entry) {
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat info {};
     if (file.get() < 0 || fstat(file.get(), &info) != 0) failed(path, "cannot be opened");
     entry.size = static_cast<std::uint64_t>(info.st_size);
-    if (!tar_.begin(entry)) return false;
+    tar_.begin(entry);
     std::string buffer(kFilePiece, '\0');
     for (std::uint64_t left = entry.size; left > 0;) {
       const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, buffer.size()));
@@ -107,19 +120,23 @@ class Packer {
       if (count < 0) failed(path, "cannot be read");
       // The header with the size is already sent.
       if (count == 0) throw Error(path.string() + ": the file became shorter while it was copied");
-      if (!tar_.data({buffer.data(), static_cast<std::size_t>(count)})) return false;
+      tar_.data({buffer.data(), static_cast<std::size_t>(count)});
+      const bool heard = co_await flush();
+      if (!heard) co_return false;
       left -= static_cast<std::uint64_t>(count);
     }
     ++result_.files;
     result_.bytes += entry.size;
-    return true;
+    co_return co_await flush();
   }
 
   void skip(const std::string& what) const {
     if (options_.onSkipped) options_.onSkipped(what);
   }
 
+  AsyncContainerSession& session_;
   const CopyOptions& options_;
+  std::string unsent_;
   detail::TarWriter tar_;
   CopyResult result_;
 };
@@ -235,16 +252,17 @@ class Unpacker final : public detail::TarHandler {
   CopyResult result_;
 };
 
-CopyResult pack(const PodClient& pods, std::string_view pod, const std::string& local,
-                const std::string& remote, const CopyOptions& options,
-                const std::stop_token& stop) {
+Task<CopyResult> pack(AsyncPodClient pods, std::string pod, std::string local, std::string remote,
+                      CopyOptions options) {
   const fs::path source = withoutLastSlash(local);
   if (remote.empty()) throw Error("copy: the target path in the container is empty");
   if (!fs::exists(fs::symlink_status(source))) {
     throw Error(fmt::format("{}: no such file or folder", local));
   }
   std::string target = withoutLastSlash(remote);
-  if (run(pods, pod, options, {"test", "-d", String(target)}, stop) == 0) {
+  List<String> isFolder{"test", "-d", String(target)};
+  const int noFolder = co_await run(pods, pod, options.container, std::move(isFolder));
+  if (noFolder == 0) {
     const fs::path name = fs::absolute(source).lexically_normal().filename();
     target = (fs::path(target) / name).string();
   }
@@ -260,35 +278,38 @@ CopyResult pack(const PodClient& pods, std::string_view pod, const std::string& 
     command.push_back("-C");
     command.push_back(String(place.parent_path().string()));
   }
-  auto session = pods.exec(
-      pod, {.container = options.container, .command = command, .stdin = true, .stdout = false},
-      stop);
+  const ExecOptions tar{
+      .container = options.container, .command = command, .stdin = true, .stdout = false};
+  auto session = co_await pods.exec(pod, tar);
   Packer packer(session, options);
-  const bool heard = packer.add(source, place.filename().string()) && packer.finish();
+  bool heard = co_await packer.add(source, place.filename().string());
+  if (heard) heard = co_await packer.finish();
   // If stdin cannot be closed, two empty blocks have marked the end for tar.
   if (heard && session.canCloseStdin()) session.closeStdin();
-  const ContainerOutput said = session.output();
+  const ContainerOutput said = co_await session.output();
   if (said.exitCode != 0) tarFailed(pod, said.exitCode, said.err);
   if (!heard) throw Error(fmt::format("pod \"{}\": tar ended before it had read everything", pod));
-  return packer.result();
+  co_return packer.result();
 }
 
-CopyResult unpack(const PodClient& pods, std::string_view pod, const std::string& remote,
-                  const std::string& local, const CopyOptions& options,
-                  const std::stop_token& stop) {
+Task<CopyResult> unpack(AsyncPodClient pods, std::string pod, std::string remote, std::string local,
+                        CopyOptions options) {
   const std::string source = withoutLastSlash(remote);
   if (source.empty()) throw Error("copy: the source path in the container is empty");
   fs::path target = withoutLastSlash(local);
   if (fs::is_directory(target)) {
     target /= fs::path(source).lexically_normal().filename();
   }
-  auto session = pods.exec(
-      pod, {.container = options.container, .command = {"tar", "cf", "-", String(source)}}, stop);
+  List<String> command{"tar", "cf", "-", String(source)};
+  const ExecOptions reading{.container = options.container, .command = std::move(command)};
+  auto session = co_await pods.exec(pod, reading);
   Unpacker files(source, target, options);
   detail::TarReader tar(files);
   std::string complaint;
   bool any = false;
-  while (const auto piece = session.read()) {
+  for (;;) {
+    const auto piece = co_await session.read();
+    if (!piece) break;
     if (piece->stream == ContainerSession::Stream::Stderr) {
       complaint += piece->bytes.substr(0, kMaxComplaint - complaint.size());
       continue;
@@ -296,32 +317,44 @@ CopyResult unpack(const PodClient& pods, std::string_view pod, const std::string
     any = true;
     tar.feed(piece->bytes);
   }
-  const int code = session.wait();
+  const int code = co_await session.wait();
   if (code != 0) tarFailed(pod, code, complaint);
   if (any || complaint.empty()) tar.finish();
-  return files.result();
+  co_return files.result();
+}
+
+// Runs where files may be read and written.
+Task<CopyResult> copying(Task<CopyResult> copy) {
+  try {
+    co_return co_await detail::onTaskThreads(std::move(copy));
+  } catch (const fs::filesystem_error& error) {
+    throw Error(error.what());
+  }
 }
 
 }  // namespace
 
+Task<CopyResult> copyTo(const AsyncPodClient& pods, std::string pod, std::string local,
+                        std::string remote, CopyOptions options) {
+  return copying(
+      pack(pods, std::move(pod), std::move(local), std::move(remote), std::move(options)));
+}
+Task<CopyResult> copyFrom(const AsyncPodClient& pods, std::string pod, std::string remote,
+                          std::string local, CopyOptions options) {
+  return copying(
+      unpack(pods, std::move(pod), std::move(remote), std::move(local), std::move(options)));
+}
+
 CopyResult copyTo(const PodClient& pods, std::string_view pod, const std::string& local,
                   const std::string& remote, const CopyOptions& options,
                   const std::stop_token& stop) {
-  try {
-    return pack(pods, pod, local, remote, options, stop);
-  } catch (const fs::filesystem_error& error) {
-    throw Error(error.what());
-  }
+  return detail::runBlocking(copyTo(pods.async(), std::string(pod), local, remote, options), stop);
 }
-
 CopyResult copyFrom(const PodClient& pods, std::string_view pod, const std::string& remote,
                     const std::string& local, const CopyOptions& options,
                     const std::stop_token& stop) {
-  try {
-    return unpack(pods, pod, remote, local, options, stop);
-  } catch (const fs::filesystem_error& error) {
-    throw Error(error.what());
-  }
+  return detail::runBlocking(copyFrom(pods.async(), std::string(pod), remote, local, options),
+                             stop);
 }
 
 }  // namespace kube

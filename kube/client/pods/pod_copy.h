@@ -16,7 +16,13 @@
 // container's tar fails, with its message; DecodeError if the received data is not an archive. A
 // copy that fails may have created some of the files.
 //
-// Thread safety: both functions may be called from any thread.
+// The awaitable forms take an AsyncPodClient. Local files are read and written on threads of
+// TaskThreads, because that blocks; a copy holds no thread while it waits for the container. There,
+// onSkipped is called on such a thread.
+//
+//   co_await kube::copyTo(pods.async(), "web", "site", "/var/www/site");
+//
+// Thread safety: all functions may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +31,8 @@
 #include <string>
 #include <string_view>
 
+#include "kube/base/task.h"
+#include "kube/client/pods/async_pod_client.h"
 #include "kube/client/pods/pod_client.h"
 
 namespace kube {
@@ -50,5 +58,11 @@ CopyResult copyTo(const PodClient& pods, std::string_view pod, const std::string
 CopyResult copyFrom(const PodClient& pods, std::string_view pod, const std::string& remote,
                     const std::string& local, const CopyOptions& options = {},
                     const std::stop_token& stop = {});
+
+/// The awaitable forms.
+Task<CopyResult> copyTo(const AsyncPodClient& pods, std::string pod, std::string local,
+                        std::string remote, CopyOptions options = {});
+Task<CopyResult> copyFrom(const AsyncPodClient& pods, std::string pod, std::string remote,
+                          std::string local, CopyOptions options = {});
 
 }  // namespace kube

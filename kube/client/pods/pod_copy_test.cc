@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <thread>
 
+#include "kube/base/when.h"
 #include "kube/client/pods/internal/pod_server_testing.h"
 #include "kube/client/pods/internal/tar.h"
 #include "kube/meta/api_error.h"
@@ -127,6 +129,59 @@ TEST_F(PodCopyTest, AContainerWithoutTarIsAnError) {
   program(testing::runBuiltIn);
   EXPECT_THAT(thrown<ApiError>([&] { from("/a", here() / "a"); }),
               HasSubstr("\"tar\": executable file not found"));
+}
+
+// --- The awaitable forms.
+
+TEST_F(PodCopyTest, TasksCopyInAndOut) {
+  const std::string bytes = NoiseSource().next(3'000'000);
+  write(here() / "d/a", bytes);
+  write(here() / "d/b", "b");
+  const AsyncPodClient tasks = pods().async();
+  EXPECT_EQ(blockOn(copyTo(tasks, "web", (here() / "d").string(), "/tmp/d")).files, 2u);
+  EXPECT_TRUE(read(there() / "tmp/d/a") == bytes);
+  std::vector<Task<CopyResult>> copies;
+  for (int i = 0; i < 8; ++i) {
+    copies.push_back(copyFrom(tasks, "web", "/tmp/d", (here() / std::to_string(i)).string()));
+  }
+  for (const CopyResult& copied : blockOn(whenAll(std::move(copies)))) {
+    EXPECT_EQ(copied.bytes, bytes.size() + 1);
+  }
+  EXPECT_TRUE(read(here() / "7/a") == bytes);
+}
+
+TEST_F(PodCopyTest, ErrorsOfTasksAreTheSame) {
+  const AsyncPodClient tasks = pods().async();
+  const auto in = [&](const fs::path& local, const char* remote) {
+    return thrown<Error>([&] { blockOn(copyTo(tasks, "web", local.string(), remote)); });
+  };
+  write(here() / "a", std::string(5'000'000, 'x'));
+  EXPECT_THAT(in(here() / "none", "/tmp/a"), HasSubstr("no such file"));
+  EXPECT_THAT(in(here() / "a", "/no/such/folder/a"), HasSubstr("exit code 2"));
+  write(here() / "file", "not a folder");
+  EXPECT_THAT(
+      thrown<Error>([&] { blockOn(copyFrom(tasks, "web", "/tmp", (here() / "file/x").string())); }),
+      HasSubstr("file"));
+}
+
+TEST_F(PodCopyTest, ATaskThatIsStoppedLeavesNoPartOfAFile) {
+  program([](Process& process) {
+    detail::TarWriter tar([&](std::string_view bytes) { return process.write(bytes); });
+    tar.begin({.name = "a", .size = 1000});
+    tar.data("half");
+    process.clock().sleepFor(std::chrono::seconds(1000), process.stop());
+    return 0;
+  });
+  std::stop_source stop;
+  std::jthread other([&] {
+    while (fs::is_empty(here())) std::this_thread::yield();
+    stop.request_stop();
+  });
+  const auto copy = [&] {
+    blockOn(copyFrom(pods().async(), "web", "/a", (here() / "a").string()), stop.get_token());
+  };
+  EXPECT_THROW(copy(), CanceledError);
+  EXPECT_TRUE(fs::is_empty(here()));
 }
 
 // --- An untrusted container.

@@ -17,10 +17,12 @@
 // Errors: the constructor (PodClient::portForward) throws ApiError if the pod does not exist,
 // TransportError if the server has no WebSockets, and Error for a port that is taken.
 //
-// Background threads: one, for all connections.
+// Background threads: none of its own. Bytes are copied on the I/O thread that the pod's client has
+// anyway, so hundreds of forwards need no more threads than one.
 //
 // Thread safety: every method may be called from any thread. Destroying the object closes all
-// connections.
+// connections; a function of the options may do that, but not call stop() or wait(), which throw
+// Error there.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +34,15 @@
 #include <vector>
 
 #include "kube/base/error.h"
-#include "kube/http/websocket.h"
+#include "kube/base/executor.h"
 
 namespace kube {
+
+class AsyncPortForward;
+
+namespace detail {
+struct PodPorts;
+}
 
 struct PortPair {
   std::uint16_t local = 0;  // 0: any free port
@@ -50,24 +58,24 @@ struct BoundPort {
   bool operator==(const BoundPort&) const = default;
 };
 
-/// The thread that forwards calls the functions, which must not block for long.
+/// The functions are called one at a time, and may block: forwarding goes on meanwhile. A thousand
+/// calls may wait; later ones are left out.
 struct PortForwardOptions {
   /// The IP addresses to listen on; "localhost" is 127.0.0.1 and, if the machine has it, ::1.
-  std::vector<std::string> addresses = {"localhost"};
+  /// (g++ 12 compiles no list in braces here, if the options are used in coroutines.)
+  std::vector<std::string> addresses = std::vector<std::string>(1, "localhost");
   std::function<void(const BoundPort& port)> onConnection = {};
   std::function<void(const BoundPort& port, const Error& error)> onError = {};
+  /// The place where the functions are called, which outlives the forward; by default, threads of
+  /// TaskThreads.
+  Executor executor = {};
 };
 
 class PortForward {
  public:
-  /// Opens a WebSocket to a port of the pod.
-  using Connect = std::function<WebSocket(
-      const std::vector<std::string>& protocols, std::uint16_t port,
-      const std::shared_ptr<WebSocketListener>& listener, const std::stop_token& stop)>;
-
   /// For PodClient::portForward().
-  PortForward(Connect connect, const std::vector<PortPair>& ports, PortForwardOptions options,
-              std::stop_token stop);
+  PortForward(detail::PodPorts pod, const std::vector<PortPair>& ports, PortForwardOptions options,
+              const std::stop_token& stop);
   PortForward(PortForward&&) noexcept;
   PortForward& operator=(PortForward&&) noexcept;
   ~PortForward();
@@ -83,8 +91,7 @@ class PortForward {
   void stop();
 
  private:
-  class Forwarder;
-  std::unique_ptr<Forwarder> forwarder_;
+  std::unique_ptr<AsyncPortForward> forward_;
 };
 
 }  // namespace kube

@@ -1,11 +1,7 @@
 #include "kube/client/pods/port_forward.h"
 
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -14,8 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "kube/client/pods/internal/local_program_testing.h"
 #include "kube/client/pods/internal/pod_server_testing.h"
-#include "kube/http/internal/descriptor.h"
 #include "kube/http/internal/raw_server_testing.h"
 #include "kube/http/internal/streams/server_websocket.h"
 #include "kube/http/internal/streams/spdy_client_testing.h"
@@ -30,52 +26,6 @@ using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::PortConnection;
-
-// A program on this machine that connects to a port.
-class Program {
- public:
-  explicit Program(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval patience{.tv_sec = 30, .tv_usec = 0};
-    setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ = connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  }
-
-  bool connected() const { return connected_; }
-  bool say(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t count = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (count <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
-    return true;
-  }
-  void endInput() const { shutdown(socket_.get(), SHUT_WR); }
-  std::string hear(std::size_t size) const {
-    std::string all;
-    while (all.size() < size) {
-      const std::string piece = some(size - all.size());
-      if (piece.empty()) break;
-      all += piece;
-    }
-    return all;
-  }
-  std::string rest() const { return hear(std::string::npos); }
-
- private:
-  std::string some(std::size_t most) const {
-    std::string buffer(std::min<std::size_t>(most, 64 << 10), '\0');
-    const ssize_t count = recv(socket_.get(), buffer.data(), buffer.size(), 0);
-    buffer.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    return buffer;
-  }
-
-  detail::Descriptor socket_;
-  bool connected_ = false;
-};
 
 // Collects the reports of a PortForward.
 class Problems {
@@ -117,7 +67,7 @@ TEST_F(PortForwardTest, BytesGoBothWays) {
   ASSERT_FALSE(forward.ports().empty());
   EXPECT_EQ(forward.ports()[0].address, "127.0.0.1");
   EXPECT_EQ(forward.ports()[0].remote, 7);
-  const Program client(forward.ports()[0].local);
+  const LocalProgram client(forward.ports()[0].local);
   client.say("hello");
   EXPECT_EQ(client.hear(5), "hello");
   client.say(std::string("a\0\xff", 3));
@@ -131,7 +81,7 @@ TEST_F(PortForwardTest, BothSidesMayEndTheirInput) {
     client.write("heard " + all);
   });
   const PortForward forward = pods().portForward("web", {{.remote = 90}});
-  const Program client(forward.ports()[0].local);
+  const LocalProgram client(forward.ports()[0].local);
   client.say("all of it");
   client.endInput();
   EXPECT_EQ(client.rest(), "heard all of it");
@@ -145,8 +95,8 @@ TEST_F(PortForwardTest, ForwardsSeveralPortsAndAFixedOne) {
       "web", {{.local = taken, .remote = 91}, {.remote = 80}}, {.addresses = {"127.0.0.1"}});
   ASSERT_EQ(forward.ports().size(), 2u);
   EXPECT_EQ(forward.ports()[0], (BoundPort{"127.0.0.1", taken, 91}));
-  EXPECT_EQ(Program(taken).rest(), "ninety-one");
-  const Program http(forward.ports()[1].local);
+  EXPECT_EQ(LocalProgram(taken).rest(), "ninety-one");
+  const LocalProgram http(forward.ports()[1].local);
   http.say("GET / HTTP/1.1\r\n\r\n");
   EXPECT_THAT(http.rest(), HasSubstr("hello"));
 }
@@ -157,10 +107,10 @@ TEST_F(PortForwardTest, ARefusedPortIsReported) {
       pods().portForward("web", {{.remote = 99}, {.remote = 7}},
                          {.addresses = {"127.0.0.1"}, .onError = problems.callback()});
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(Program(forward.ports()[0].local).rest(), "");
+    EXPECT_EQ(LocalProgram(forward.ports()[0].local).rest(), "");
     EXPECT_THAT(problems.next(), AllOf(HasSubstr("-> 99"), HasSubstr("connection refused")));
   }
-  const Program client(forward.ports()[1].local);
+  const LocalProgram client(forward.ports()[1].local);
   client.say("still there");
   EXPECT_EQ(client.hear(11), "still there");
 }
@@ -168,7 +118,7 @@ TEST_F(PortForwardTest, ARefusedPortIsReported) {
 TEST_F(PortForwardTest, ForwardsAHundredConnectionsAtOnce) {
   const PortForward forward = pods().portForward("web", {{.remote = 7}});
   constexpr int kConnections = 100;
-  std::deque<Program> clients;
+  std::deque<LocalProgram> clients;
   for (int i = 0; i < kConnections; ++i) clients.emplace_back(forward.ports()[0].local);
   // All connections are open at the same time.
   for (int i = 0; i < kConnections; ++i) {
@@ -188,7 +138,7 @@ TEST_F(PortForwardTest, ForwardsAHundredConnectionsAtOnce) {
 
 TEST_F(PortForwardTest, LargeAmountsAreUnchanged) {
   const PortForward forward = pods().portForward("web", {{.remote = 7}});
-  const Program client(forward.ports()[0].local);
+  const LocalProgram client(forward.ports()[0].local);
   constexpr std::size_t kBlock = 1 << 20, kBlocks = 16;
   Checksum sent, heard;
   std::jthread writer([&] {
@@ -208,13 +158,13 @@ TEST_F(PortForwardTest, ALostConnectionIsOpenedAgain) {
   Problems problems;
   const PortForward forward =
       pods().portForward("web", {{.remote = 7}}, {.onError = problems.callback()});
-  const Program first(forward.ports()[0].local);
+  const LocalProgram first(forward.ports()[0].local);
   first.say("one");
   EXPECT_EQ(first.hear(3), "one");
   server.restart();
   EXPECT_EQ(first.rest(), "");
   EXPECT_THAT(problems.next(), HasSubstr("lost connection to pod"));
-  const Program second(forward.ports()[0].local);
+  const LocalProgram second(forward.ports()[0].local);
   second.say("two");
   EXPECT_EQ(second.hear(3), "two");
 }
@@ -227,21 +177,21 @@ TEST_F(PortForwardTest, ThePodNoticesThatAProgramHasClosedItsConnection) {
     gone.set_value();
   });
   const PortForward forward = pods().portForward("web", {{.remote = 90}});
-  { EXPECT_EQ(Program(forward.ports()[0].local).hear(10), "xxxxxxxxxx"); }
+  { EXPECT_EQ(LocalProgram(forward.ports()[0].local).hear(10), "xxxxxxxxxx"); }
   EXPECT_EQ(gone.get_future().wait_for(30s), std::future_status::ready);
 }
 
 TEST_F(PortForwardTest, AStopEndsForwarding) {
   std::stop_source stop;
   const PortForward forward = pods().portForward("web", {{.remote = 7}}, {}, stop.get_token());
-  const Program client(forward.ports()[0].local);
+  const LocalProgram client(forward.ports()[0].local);
   client.say("one");
   EXPECT_EQ(client.hear(3), "one");
   auto waiter = std::async(std::launch::async, [&] { forward.wait(); });
   stop.request_stop();
   EXPECT_EQ(waiter.wait_for(30s), std::future_status::ready);
   EXPECT_EQ(client.rest(), "");
-  EXPECT_FALSE(Program(forward.ports()[0].local).connected());
+  EXPECT_FALSE(LocalProgram(forward.ports()[0].local).connected());
 }
 
 TEST_F(PortForwardTest, InvalidRequestsAreRefused) {
@@ -298,7 +248,7 @@ TEST(PortForwardByChannels, EachConnectionHasItsOwnWebSocket) {
     if (said == "bye") socket.close(1000);
   });
   const PortForward forward = server.pods().portForward("web", {{.remote = 80}});
-  const Program a(forward.ports()[0].local), b(forward.ports()[0].local);
+  const LocalProgram a(forward.ports()[0].local), b(forward.ports()[0].local);
   a.say("a");
   EXPECT_EQ(a.hear(7), "heard a");
   b.say("bye");
@@ -320,7 +270,7 @@ TEST(PortForwardByChannels, ErrorsAreReported) {
   const PortForward forward =
       server.pods().portForward("web", {{.remote = 80}}, {.onError = problems.callback()});
   for (int i = 0; i < 2; ++i) {
-    const Program client(forward.ports()[0].local);
+    const LocalProgram client(forward.ports()[0].local);
     client.say("hello?");
     EXPECT_EQ(client.rest(), "");
     EXPECT_THAT(problems.next(), HasSubstr("connection refused"));

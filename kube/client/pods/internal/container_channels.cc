@@ -9,13 +9,14 @@ bool ContainerChannels::hasSomething() const {
   return !blocks_.empty() || ended_;
 }
 
+Task<bool> ContainerChannels::waitForSomething() {
+  return changed_.wait([this]() KUBE_REQUIRES(blocksMutex_) { return !blocks_.empty() || ended_; });
+}
+
 bool ContainerChannels::take(Block& block) {
-  Lock lock(blocksMutex_);
+  const Lock lock(blocksMutex_);
   if (block.bytes.capacity() > spare_.capacity()) spare_.swap(block.bytes);
   block.bytes.clear();
-  waiting_ = true;
-  changed_.wait(lock, [this]() KUBE_REQUIRES(blocksMutex_) { return !blocks_.empty() || ended_; });
-  waiting_ = false;
   if (blocks_.empty()) return false;
   block = std::move(blocks_.front());
   blocks_.pop_front();
@@ -55,14 +56,14 @@ void ContainerChannels::add(std::string_view piece) {
     last.append(part);
     piece.remove_prefix(part.size());
   }
-  if (waiting_) changed_.notify_one();
+  changed_.notifyAll();
 }
 
 void ContainerChannels::onClosed(WebSocketEnd end) noexcept {
   const Lock lock(blocksMutex_);
   end_ = std::move(end);
   ended_ = true;
-  changed_.notify_one();
+  changed_.notifyAll();
 }
 
 }  // namespace kube::detail

@@ -4,7 +4,6 @@
 // Thread safety: onData() and onClosed() are for the connection; the other methods for one reader.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/base/internal/condition.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/http/websocket.h"
 
@@ -30,8 +30,10 @@ class ContainerChannels final : public WebSocketListener {
   };
 
   bool hasSomething() const;
-  /// Waits for the next block of stdout or stderr, and exchanges it for one that was read. Returns
-  /// false at the end.
+  /// Waits until hasSomething(). Returns false if a stop was requested before.
+  Task<bool> waitForSomething();
+  /// Exchanges a block that was read for the next one of stdout or stderr. Returns false at the
+  /// end. There has to be something.
   bool take(Block& block);
   /// Once take() is false: the content of the status channel, and the end of the connection.
   const std::string& status() const { return status_; }
@@ -48,10 +50,9 @@ class ContainerChannels final : public WebSocketListener {
   std::optional<std::uint8_t> channel_;  // of the current message
 
   mutable Mutex blocksMutex_;
-  std::condition_variable changed_;
+  Condition changed_{blocksMutex_};
   std::deque<Block> blocks_ KUBE_GUARDED_BY(blocksMutex_);
   std::string spare_ KUBE_GUARDED_BY(blocksMutex_);  // memory of a block that was read
-  bool waiting_ KUBE_GUARDED_BY(blocksMutex_) = false;
   bool ended_ KUBE_GUARDED_BY(blocksMutex_) = false;
   // Written by the connection with the lock, and never after `ended_` is set.
   std::string status_;
