@@ -109,10 +109,10 @@ bool Sleep::suspend(std::coroutine_handle<> self, const TaskContext& context) {
   if (now >= deadline_ || stop_.stop_requested()) return false;
   const auto completion = std::make_shared<Completion>(self, context.executor);
   completion_ = completion;
-  if (&clock_ == &realClock() && context.executor.canWait()) {
-    if (deadline_ != Clock::noDeadline) {
-      context.executor.postAfter(deadline_ - now, Complete{completion});
-    }
+  if (deadline_ == Clock::noDeadline) {
+    // Only a stop ends it.
+  } else if (&clock_ == &realClock() && context.executor.canWait()) {
+    context.executor.postAfter(deadline_ - now, Complete{completion});
   } else {
     timer_ = clock_.callAt(deadline_, Complete{completion});
   }

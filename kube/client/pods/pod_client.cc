@@ -2,18 +2,47 @@
 
 #include <fmt/core.h>
 
+#include "kube/client/pods/internal/log_reader.h"
+
 namespace kube {
 
-LogStream PodClient::logs(std::string_view name, const corev1::PodLogOptions& options,
-                          const std::stop_token& stop) const {
-  Request request = requests().get(name, "log");
-  // The log is plain text; a failure is a Status.
+namespace {
+
+// The log is plain text; a failure is a Status.
+Task<HttpStream> openLog(const detail::ResourceRequests& requests, std::string_view name,
+                         const corev1::PodLogOptions& options) {
+  Request request = requests.get(name, "log");
   request.options(options).accept("application/json, */*");
-  return LogStream(request.stream(stop), stop);
+  return std::move(request).async().stream();
 }
 
-LogStream PodClient::followLogs(std::string_view name, const corev1::PodLogOptions& options,
-                                const std::stop_token& stop) const {
+Task<AsyncLogStream> logOf(Task<HttpStream> opening) {
+  HttpStream stream = co_await std::move(opening);
+  co_return AsyncLogStream(std::make_unique<detail::LogReader>(std::move(stream)));
+}
+
+Task<AsyncLogStream> followedLogOf(detail::LogReader::Reopen open, bool keepTimestamps) {
+  const Time begin = {};
+  HttpStream stream = co_await open(begin);
+  co_return AsyncLogStream(
+      std::make_unique<detail::LogReader>(std::move(stream), std::move(open), keepTimestamps));
+}
+
+template <Described Eviction>
+Task<void> sendEviction(const detail::ResourceRequests& requests, const Eviction& eviction) {
+  return detail::sendForNothing(
+      requests.post(eviction.metadata.name, "eviction", eviction.metadata.namespace_), eviction);
+}
+
+}  // namespace
+
+Task<AsyncLogStream> AsyncPodClient::logs(std::string_view name,
+                                          const corev1::PodLogOptions& options) const {
+  return logOf(openLog(requests(), name, options));
+}
+
+Task<AsyncLogStream> AsyncPodClient::followLogs(std::string_view name,
+                                                const corev1::PodLogOptions& options) const {
   if (options.limitBytes) {
     throw Error(fmt::format(
         "logs of pod \"{}\": limitBytes cannot be kept when the log is opened again; use logs()",
@@ -22,18 +51,48 @@ LogStream PodClient::followLogs(std::string_view name, const corev1::PodLogOptio
   corev1::PodLogOptions wanted = options;
   wanted.follow = true;
   wanted.timestamps = true;
-  return LogStream(
-      [pods = *this, name = std::string(name), wanted, stop](Time since) {
-        corev1::PodLogOptions rest = wanted;
-        if (since) {
-          rest.sinceTime = since;
-          rest.sinceSeconds.reset();
-          rest.tailLines.reset();
-        }
-        Request request = pods.requests().get(name, "log");
-        return request.options(rest).accept("application/json, */*").stream(stop);
-      },
-      options.timestamps, stop);
+  const auto open = [requests = requests(), name = std::string(name), wanted](Time since) {
+    corev1::PodLogOptions rest = wanted;
+    if (since) {
+      rest.sinceTime = since;
+      rest.sinceSeconds.reset();
+      rest.tailLines.reset();
+    }
+    return openLog(requests, name, rest);
+  };
+  return followedLogOf(open, options.timestamps);
+}
+
+Task<void> AsyncPodClient::evict(std::string_view name,
+                                 const metav1::DeleteOptions& options) const {
+  policyv1::Eviction eviction;
+  eviction.metadata.name = name;
+  eviction.metadata.namespace_ = namespaceName();
+  eviction.deleteOptions = options;
+  return evict(eviction);
+}
+Task<void> AsyncPodClient::evict(const policyv1::Eviction& eviction) const {
+  return sendEviction(requests(), eviction);
+}
+Task<void> AsyncPodClient::evict(const policyv1beta1::Eviction& eviction) const {
+  return sendEviction(requests(), eviction);
+}
+
+Task<void> AsyncPodClient::bind(const corev1::Binding& binding,
+                                const metav1::CreateOptions& options) const {
+  Request request = requests().post(binding.metadata.name, "binding", binding.metadata.namespace_);
+  request.options(options);
+  return detail::sendForNothing(std::move(request), binding);
+}
+
+LogStream PodClient::logs(std::string_view name, const corev1::PodLogOptions& options,
+                          const std::stop_token& stop) const {
+  return LogStream(detail::runBlocking(async().logs(name, options), stop), stop);
+}
+
+LogStream PodClient::followLogs(std::string_view name, const corev1::PodLogOptions& options,
+                                const std::stop_token& stop) const {
+  return LogStream(detail::runBlocking(async().followLogs(name, options), stop), stop);
 }
 
 ContainerSession PodClient::exec(std::string_view name, const ExecOptions& options,
@@ -73,34 +132,18 @@ PortForward PodClient::portForward(std::string_view name, const std::vector<Port
 
 void PodClient::evict(std::string_view name, const metav1::DeleteOptions& options,
                       const std::stop_token& stop) const {
-  policyv1::Eviction eviction;
-  eviction.metadata.name = name;
-  eviction.metadata.namespace_ = namespaceName();
-  eviction.deleteOptions = options;
-  evict(eviction, stop);
+  detail::runBlocking(async().evict(name, options), stop);
 }
-
 void PodClient::evict(const policyv1::Eviction& eviction, const std::stop_token& stop) const {
-  requests()
-      .post(eviction.metadata.name, "eviction", eviction.metadata.namespace_)
-      .body(eviction)
-      .raw(stop);
+  detail::runBlocking(async().evict(eviction), stop);
 }
-
 void PodClient::evict(const policyv1beta1::Eviction& eviction, const std::stop_token& stop) const {
-  requests()
-      .post(eviction.metadata.name, "eviction", eviction.metadata.namespace_)
-      .body(eviction)
-      .raw(stop);
+  detail::runBlocking(async().evict(eviction), stop);
 }
 
 void PodClient::bind(const corev1::Binding& binding, const metav1::CreateOptions& options,
                      const std::stop_token& stop) const {
-  requests()
-      .post(binding.metadata.name, "binding", binding.metadata.namespace_)
-      .options(options)
-      .body(binding)
-      .raw(stop);
+  detail::runBlocking(async().bind(binding, options), stop);
 }
 
 }  // namespace kube

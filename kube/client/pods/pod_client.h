@@ -5,6 +5,8 @@
 //   for (std::string_view line : pods.logs("web", {.container = "app", .tailLines = 100})) ...
 //   pods.evict("web", {.gracePeriodSeconds = 30});
 //
+// async() returns the awaitable form, which has all of these verbs but commands and ports.
+//
 // Errors and thread safety are those of ResourceClient.
 #pragma once
 
@@ -23,6 +25,33 @@
 
 namespace kube {
 
+class AsyncPodClient : public AsyncProxyClient<corev1::Pod> {
+ public:
+  using AsyncProxyClient::AsyncProxyClient;
+
+  AsyncPodClient inNamespace(String name) const {
+    return AsyncPodClient(requests().inNamespace(std::move(name)));
+  }
+
+  // ---- See PodClient.
+
+  Task<AsyncLogStream> logs(std::string_view name, const corev1::PodLogOptions& options = {}) const;
+  Task<AsyncLogStream> followLogs(std::string_view name,
+                                  const corev1::PodLogOptions& options = {}) const;
+  Task<void> evict(std::string_view name, const metav1::DeleteOptions& options = {}) const;
+  Task<void> evict(const policyv1::Eviction& eviction) const;
+  Task<void> evict(const policyv1beta1::Eviction& eviction) const;
+  Task<void> bind(const corev1::Binding& binding, const metav1::CreateOptions& options = {}) const;
+  Task<corev1::Pod> updateEphemeralContainers(const corev1::Pod& pod,
+                                              const metav1::UpdateOptions& options = {}) const {
+    return put(pod, "ephemeralcontainers", options);
+  }
+  Task<corev1::Pod> updateResize(const corev1::Pod& pod,
+                                 const metav1::UpdateOptions& options = {}) const {
+    return put(pod, "resize", options);
+  }
+};
+
 class PodClient : public ProxyClient<corev1::Pod> {
  public:
   using ProxyClient::ProxyClient;
@@ -30,6 +59,7 @@ class PodClient : public ProxyClient<corev1::Pod> {
   PodClient inNamespace(String name) const {
     return PodClient(rest(), resource(), std::move(name));
   }
+  AsyncPodClient async() const { return AsyncPodClient(requests()); }
 
   /// Reads the log of the container options.container, which need not be set if the pod has only
   /// one. A log that is followed ends with its container.
