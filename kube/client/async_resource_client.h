@@ -41,7 +41,7 @@ namespace detail {
 template <Described Body>
 Task<void> sendForNothing(Request request, Body body) {
   request.body(body);
-  co_await std::move(request).async().raw();
+  const std::string answer = co_await std::move(request).async().raw();
 }
 
 }  // namespace detail

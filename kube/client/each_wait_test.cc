@@ -31,6 +31,7 @@ struct Verbs {
   AsyncPodClient pods = clients.coreV1().pods("book").async();
   std::string folder = {};  // for the files of discovery
 };
+constexpr std::chrono::hours kLong{1};
 const GroupVersionResource kConfigMaps{"", "v1", "configmaps"};
 const GroupVersionResource kDeployments{"apps", "v1", "deployments"};
 
@@ -63,7 +64,7 @@ Task<> readsTogether(Verbs with) {
   const auto maps = with.maps.async();
   co_await whenAll(maps.get("a"), maps.list(), maps.find("none"));
   co_await whenAny(maps.get("a"), maps.find("none"));
-  co_await within(std::chrono::hours{1}, maps.get("a"));
+  co_await within(kLong, maps.get("a"));
 }
 Task<> readsPages(Verbs with) {
   const metav1::ListOptions options{.limit = 1};
@@ -235,7 +236,7 @@ Task<> waitsForAChange(Verbs with) {
     }
     co_return calls > 1;
   };
-  co_await waitFor(maps, "a", condition, std::chrono::hours{1});
+  co_await waitFor(maps, "a", condition, kLong);
 }
 
 struct Verb {

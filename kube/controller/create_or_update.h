@@ -146,7 +146,7 @@ Task<OperationResult> createOrPatchTask(AsyncResourceClient<T> client, T& object
     T withoutStatus = wanted;
     copyStatus(before, withoutStatus);
     if (!kube::semanticEqual(withoutStatus, before)) {
-      object = co_await patch(before, withoutStatus, {});
+      object = co_await patch(before, withoutStatus, "");
       result = OperationResult::Updated;
     }
   }
