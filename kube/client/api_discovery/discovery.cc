@@ -34,7 +34,8 @@ bool isSubresource(const metav1::APIResource& resource) {
 /// A task of an object, which it keeps.
 template <class T>
 Task<T> keeping(DiscoveryPtr discovery, Task<T> task) {
-  Task<T> own = std::move(task);  // destroyed before the parameters
+  const DiscoveryPtr kept = std::move(discovery);
+  Task<T> own = std::move(task);  // destroyed before the other
   co_return co_await std::move(own);
 }
 
