@@ -3,7 +3,21 @@
 namespace kube::detail {
 
 bool TaskTogether::await_suspend(std::coroutine_handle<> self) {
-  awaiting_ = self;
+  if (!context_.mayBlock) {
+    awaiting_ = self;
+    begin();
+    return running_.fetch_sub(1, std::memory_order_acq_rel) != 1;
+  }
+  checkMayBlock("whenAll");
+  const CallerLoop loop;
+  context_.executor = loop.executor();
+  context_.mayBlock = false;
+  begin();
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) != 1) loop.run(over_);
+  return false;
+}
+
+void TaskTogether::begin() {
   running_.store(children_.size() + 1, std::memory_order_relaxed);
   for (Child& child : children_) {
     child.promise->beginAsRoot(
@@ -14,7 +28,6 @@ bool TaskTogether::await_suspend(std::coroutine_handle<> self) {
         },
         &child);
   }
-  return running_.fetch_sub(1, std::memory_order_acq_rel) != 1;
 }
 
 void TaskTogether::ended(const Child& child) noexcept {
@@ -25,8 +38,9 @@ void TaskTogether::ended(const Child& child) noexcept {
       stop_.requestStop();
     }
   }
-  // The awaiting coroutine may destroy this object.
-  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) awaiting_.resume();
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  over_ = true;
+  if (awaiting_) awaiting_.resume();  // which may destroy this object
 }
 
 }  // namespace kube::detail

@@ -30,7 +30,8 @@ namespace kube {
 
 namespace detail {
 
-/// Runs tasks side by side, as trees of their own, and waits for all of them.
+/// Runs tasks side by side, as trees of their own, and waits for all of them. Where a coroutine may
+/// block, the calling thread runs all of them meanwhile.
 class TaskTogether {
  public:
   enum class StopAt : unsigned char { FirstFailure, FirstEnd };
@@ -60,13 +61,15 @@ class TaskTogether {
     PromiseBase* promise;
     std::coroutine_handle<> coroutine;
   };
+  void begin();
   void ended(const Child& child) noexcept;
 
   LinkedStop stop_;
   const StopAt stopAt_;
   TaskContext context_;
   std::vector<Child> children_;
-  std::coroutine_handle<> awaiting_;
+  std::coroutine_handle<> awaiting_;     // null if the calling thread waits
+  bool over_ = false;                    // for that thread
   std::atomic<std::size_t> running_{0};  // and one for await_suspend()
   std::atomic<std::size_t> decisive_{kNone};
 };

@@ -236,6 +236,28 @@ TEST(WithinTest, IsDestroyedWhileItWaits) {
   EXPECT_EQ(clock.waiters(), 0U);
 }
 
+// --- Trees that block their thread.
+
+Task<int> waitsForTheOther(std::stop_source own, std::stop_token other) {
+  own.request_stop();
+  co_await withStop(sleepUntil(Clock::noDeadline), other);
+  co_return 1;
+}
+
+TEST(WhenAll, RunsTasksSideBySideInABlockingCall) {
+  std::stop_source a;
+  std::stop_source b;
+  auto both = whenAll(waitsForTheOther(a, b.get_token()), waitsForTheOther(b, a.get_token()));
+  EXPECT_EQ(detail::runBlocking(std::move(both), {}), std::make_tuple(1, 1));
+
+  std::stop_source stop;
+  stop.request_stop();
+  FakeClock clock;
+  auto late = whenAll(threeTasks(clock));
+  EXPECT_EQ(errorOf<CanceledError>([&] { detail::runBlocking(std::move(late), stop.get_token()); }),
+            "later: canceled");
+}
+
 // --- Executors with several threads.
 
 Task<int> hop(int n) {

@@ -12,6 +12,10 @@
 //     ...
 //   }
 //
+// Clients with more verbs, such as those of pods, have awaitable forms of their own: so the result
+// of async() has everything that its client has. DynamicClient and MetadataClient return
+// ResourceClients, and thereby these as well.
+//
 // Nothing is sent before the task is awaited. A task holds copies of its arguments, which are
 // cheap. Instead of a parameter for a stop token, a task has that of its tree: see
 // kube/base/task.h.
@@ -33,8 +37,12 @@ namespace kube {
 
 namespace detail {
 
-/// Sends a request whose answer does not matter.
-Task<void> sendForNothing(Request request, metav1::DeleteOptions options);
+/// Sends a request with an object as body; its answer does not matter.
+template <Described Body>
+Task<void> sendForNothing(Request request, Body body) {
+  request.body(body);
+  const std::string answer = co_await std::move(request).async().raw();
+}
 
 }  // namespace detail
 
@@ -47,7 +55,7 @@ class AsyncResourceClient {
       : requests_(std::move(requests)) {}
 
   AsyncResourceClient inNamespace(String name) const {
-    return ResourceClient<T>(requests_).inNamespace(std::move(name)).async();
+    return AsyncResourceClient(requests_.inNamespace(std::move(name)));
   }
   AsyncResourceClient withMaxRetries(int n) const {
     return AsyncResourceClient(requests_.withMaxRetries(n));
@@ -140,7 +148,17 @@ class AsyncResourceClient {
     return sendObject<Answer>(requests_.put(name, subresource), std::move(body), options);
   }
 
+  const ResourceName& resource() const noexcept { return requests_.resource(); }
+  const String& namespaceName() const noexcept { return requests_.namespaceName(); }
+  /// The requests without the C++ type, for clients with more than these verbs.
   const detail::ResourceRequests& requests() const noexcept { return requests_; }
+
+ protected:
+  Task<T> put(T object, std::string_view subresource, const metav1::UpdateOptions& options) const {
+    Request request =
+        requests_.put(detail::nameOf(object), subresource, detail::namespaceOf(object));
+    return sendObject<T>(std::move(request), std::move(object), options);
+  }
 
  private:
   template <class Options>
@@ -164,11 +182,6 @@ class AsyncResourceClient {
       if (!isNotFound(error)) throw;
     }
     co_return std::nullopt;
-  }
-  Task<T> put(T object, std::string_view subresource, const metav1::UpdateOptions& options) const {
-    Request request =
-        requests_.put(detail::nameOf(object), subresource, detail::namespaceOf(object));
-    return sendObject<T>(std::move(request), std::move(object), options);
   }
   Task<T> applyTo(const T& object, const FieldSet& zeros, const metav1::ApplyOptions& options,
                   std::string_view subresource) const {

@@ -102,6 +102,9 @@ class ResourceRequests {
   /// A GET that the server forwards to the object itself.
   Request proxy(std::string_view name, std::string_view path, const ProxyOptions& options) const;
 
+  ResourceRequests inNamespace(String name) const {
+    return ResourceRequests(rest_, resource_, std::move(name), form_);
+  }
   /// A copy whose requests are sent again at most `n` times.
   ResourceRequests withMaxRetries(int n) const;
   /// A copy that uses RestClient::forCaches().
@@ -144,7 +147,7 @@ class ResourceClient {
 
   /// The same kind in another namespace; empty for all.
   ResourceClient inNamespace(String name) const {
-    return ResourceClient(rest(), resource(), std::move(name), requests_.form());
+    return ResourceClient(requests_.inNamespace(std::move(name)));
   }
 
   /// The same client for callers that retry themselves: failed requests are sent again at most `n`

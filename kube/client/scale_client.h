@@ -5,6 +5,8 @@
 //   scale.spec->replicas = 5;
 //   scales.update({"apps", "v1", "deployments"}, "book", scale);
 //
+// async() returns the awaitable form.
+//
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once
 
@@ -14,9 +16,41 @@
 #include <utility>
 
 #include "kube/api/autoscaling/v1.h"
+#include "kube/base/task.h"
+#include "kube/client/async_resource_client.h"
 #include "kube/client/resource_client.h"
 
 namespace kube {
+
+class AsyncScaleClient {
+ public:
+  using Scale = autoscalingv1::Scale;
+
+  explicit AsyncScaleClient(RestClient rest) : rest_(std::move(rest)) {}
+
+  Task<Scale> get(const GroupVersionResource& gvr, String namespaceName,
+                  std::string_view name) const {
+    return client(gvr, std::move(namespaceName)).getSubresource<Scale>(name, "scale");
+  }
+  Task<Scale> update(const GroupVersionResource& gvr, String namespaceName,
+                     const Scale& scale) const {
+    return client(gvr, std::move(namespaceName))
+        .updateSubresource<Scale>(scale.metadata.name, "scale", scale);
+  }
+  Task<Scale> patch(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
+                    PatchType type, std::string patch) const {
+    return client(gvr, std::move(namespaceName)).patch(name, type, std::move(patch), {}, "scale");
+  }
+
+ private:
+  AsyncResourceClient<Scale> client(const GroupVersionResource& gvr, String namespaceName) const {
+    return AsyncResourceClient<Scale>(detail::ResourceRequests(
+        rest_, ResourceName{{gvr.group, gvr.version}, gvr.resource, std::nullopt},
+        std::move(namespaceName)));
+  }
+
+  RestClient rest_;
+};
 
 class ScaleClient {
  public:
@@ -25,28 +59,23 @@ class ScaleClient {
   explicit ScaleClient(const Config& config) : ScaleClient(RestClient(config)) {}
   explicit ScaleClient(RestClient rest) : rest_(std::move(rest)) {}
 
+  AsyncScaleClient async() const { return AsyncScaleClient(rest_); }
+
   Scale get(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
             const std::stop_token& stop = {}) const {
-    return client(gvr, std::move(namespaceName)).getSubresource<Scale>(name, "scale", {}, stop);
+    return detail::runBlocking(async().get(gvr, std::move(namespaceName), name), stop);
   }
   Scale update(const GroupVersionResource& gvr, String namespaceName, const Scale& scale,
                const std::stop_token& stop = {}) const {
-    return client(gvr, std::move(namespaceName))
-        .updateSubresource<Scale>(scale.metadata.name, "scale", scale, {}, stop);
+    return detail::runBlocking(async().update(gvr, std::move(namespaceName), scale), stop);
   }
   Scale patch(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
               PatchType type, std::string patch, const std::stop_token& stop = {}) const {
-    return client(gvr, std::move(namespaceName))
-        .patch(name, type, std::move(patch), {}, stop, "scale");
+    return detail::runBlocking(
+        async().patch(gvr, std::move(namespaceName), name, type, std::move(patch)), stop);
   }
 
  private:
-  ResourceClient<Scale> client(const GroupVersionResource& gvr, String namespaceName) const {
-    return ResourceClient<Scale>(rest_,
-                                 ResourceName{{gvr.group, gvr.version}, gvr.resource, std::nullopt},
-                                 std::move(namespaceName));
-  }
-
   RestClient rest_;
 };
 

@@ -17,17 +17,26 @@
 // passed on. After an error the variable holds the object as it was read or changed; after success,
 // as the server has it.
 //
+// With an awaitable client they are tasks, and the function may return a task as well. The variable
+// outlives the task:
+//
+//   co_await createOrUpdate(clients.coreV1().configMaps("book").async(), map, mutate);
+//
 // Thread safety: that of the client and the function.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/task_call.h"
+#include "kube/base/task.h"
+#include "kube/client/async_resource_client.h"
 #include "kube/client/resource_client.h"
 #include "kube/codec/patch/patch.h"
 #include "kube/meta/api_error.h"
@@ -64,23 +73,22 @@ namespace detail {
 
 /// Calls the function on the object. Throws Error if the function changes its name or namespace.
 template <class T, class Mutate>
-void mutateObject(T& object, Mutate& mutate) {
+Task<void> mutateObject(T& object, Mutate& mutate) {
   const String name = nameOf(object);
   const String space = namespaceOf(object);
-  mutate();
-  if (nameOf(object) == name && namespaceOf(object) == space) return;
+  co_await callTask(mutate);
+  if (nameOf(object) == name && namespaceOf(object) == space) co_return;
   throw Error("\"" + space + "/" + name + "\": the function must not change name or namespace");
 }
 
 /// Reads the object that has the name of `object`. Returns false if it does not exist.
 template <Described T>
-bool readObject(const ResourceClient<T>& client, T& object, const std::stop_token& stop) {
+Task<bool> readObject(AsyncResourceClient<T> client, T& object) {
   const String space = namespaceOf(object);
-  const bool elsewhere = client.namespaceName().empty() && !space.empty();
-  auto found = elsewhere ? client.inNamespace(space).find(nameOf(object), {}, stop)
-                         : client.find(nameOf(object), {}, stop);
+  if (client.namespaceName().empty() && !space.empty()) client = client.inNamespace(space);
+  std::optional<T> found = co_await client.find(nameOf(object));
   if (found) object = std::move(*found);
-  return found.has_value();
+  co_return found.has_value();
 }
 
 template <class T>
@@ -102,59 +110,79 @@ void copyStatus(const T& from, T& to) {
   }
 }
 
-}  // namespace detail
-
 template <Described T, class Mutate>
-OperationResult createOrUpdate(const ResourceClient<T>& client, T& object, Mutate mutate,
-                               const std::stop_token& stop = {}) {
-  if (!detail::readObject(client, object, stop)) {
-    detail::mutateObject(object, mutate);
-    object = client.create(object, {}, stop);
-    return OperationResult::Created;
-  }
+Task<OperationResult> createOrUpdateTask(AsyncResourceClient<T> client, T& object, Mutate mutate) {
+  const bool exists = co_await readObject(client, object);
   const T before = object;
-  detail::mutateObject(object, mutate);
-  if (semanticEqual(object, before)) return OperationResult::Unchanged;
-  object = client.update(object, {}, stop);
-  return OperationResult::Updated;
+  co_await mutateObject(object, mutate);
+  if (!exists) {
+    object = co_await client.create(object);
+    co_return OperationResult::Created;
+  }
+  if (kube::semanticEqual(object, before)) co_return OperationResult::Unchanged;
+  object = co_await client.update(object);
+  co_return OperationResult::Updated;
 }
 
 template <Described T, class Mutate>
-OperationResult createOrPatch(const ResourceClient<T>& client, T& object, Mutate mutate,
-                              const std::stop_token& stop = {}) {
-  const bool exists = detail::readObject(client, object, stop);
+Task<OperationResult> createOrPatchTask(AsyncResourceClient<T> client, T& object, Mutate mutate) {
+  const bool exists = co_await readObject(client, object);
   T before = object;
-  detail::mutateObject(object, mutate);
+  co_await mutateObject(object, mutate);
   const T wanted = object;
-  const ResourceClient<T> home =
-      client.namespaceName().empty() ? client.inNamespace(detail::namespaceOf(object)) : client;
+  const AsyncResourceClient<T> home =
+      client.namespaceName().empty() ? client.inNamespace(namespaceOf(object)) : client;
   const auto patch = [&](const T& from, const T& to, std::string_view subresource) {
-    object = home.patch(detail::nameOf(to), mergePatchType<T>(), createTwoWayMergePatch(from, to),
-                        {}, stop, subresource);
+    return home.patch(nameOf(to), mergePatchType<T>(), createTwoWayMergePatch(from, to), {},
+                      subresource);
   };
 
   auto result = OperationResult::Unchanged;
   if (!exists) {
-    object = home.create(object, {}, stop);
+    object = co_await home.create(object);
     result = OperationResult::Created;
     before = object;
   } else {
     T withoutStatus = wanted;
-    detail::copyStatus(before, withoutStatus);
-    if (!semanticEqual(withoutStatus, before)) {
-      patch(before, withoutStatus, {});
+    copyStatus(before, withoutStatus);
+    if (!kube::semanticEqual(withoutStatus, before)) {
+      object = co_await patch(before, withoutStatus, "");
       result = OperationResult::Updated;
     }
   }
   // The object as the server has it, with the status before and after the change.
   T statusBefore = object;
-  detail::copyStatus(before, statusBefore);
+  copyStatus(before, statusBefore);
   T statusWanted = statusBefore;
-  detail::copyStatus(wanted, statusWanted);
-  if (semanticEqual(statusWanted, statusBefore)) return result;
-  patch(statusBefore, statusWanted, "status");
-  if (result == OperationResult::Unchanged) return OperationResult::UpdatedStatusOnly;
-  return result == OperationResult::Updated ? OperationResult::UpdatedStatus : result;
+  copyStatus(wanted, statusWanted);
+  if (kube::semanticEqual(statusWanted, statusBefore)) co_return result;
+  object = co_await patch(statusBefore, statusWanted, "status");
+  if (result == OperationResult::Unchanged) co_return OperationResult::UpdatedStatusOnly;
+  co_return result == OperationResult::Updated ? OperationResult::UpdatedStatus : result;
+}
+
+}  // namespace detail
+
+template <Described T, class Mutate>
+Task<OperationResult> createOrUpdate(const AsyncResourceClient<T>& client, T& object,
+                                     Mutate mutate) {
+  return detail::createOrUpdateTask(client, object, std::move(mutate));
+}
+template <Described T, class Mutate>
+OperationResult createOrUpdate(const ResourceClient<T>& client, T& object, Mutate mutate,
+                               const std::stop_token& stop = {}) {
+  return detail::runBlocking(createOrUpdate(client.async(), object, std::move(mutate)), stop);
+}
+
+template <Described T, class Mutate>
+Task<OperationResult> createOrPatch(const AsyncResourceClient<T>& client, T& object,
+                                    Mutate mutate) {
+  return detail::createOrPatchTask(client, object, std::move(mutate));
+}
+template <Described T, class Mutate>
+OperationResult createOrPatch(const ResourceClient<T>& client, T& object, Mutate mutate,
+                              const std::stop_token& stop = {}) {
+  return detail::runBlocking(createOrPatch(client.async(), object, std::move(mutate)), stop);
 }
 
 }  // namespace kube

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/base/internal/each_wait_testing.h"
 #include "kube/controller/finalizers.h"
 #include "kube/testing/api_server_testing.h"
 
@@ -183,6 +184,68 @@ TEST_F(ReconcileTest, FinalizersOfANewObjectWithTheSameNameAreLeftAlone) {
     EXPECT_TRUE(isNotFound(error)) << error.what();
   }
   EXPECT_EQ(maps().get("a").metadata.finalizers, other.metadata.finalizers);
+}
+
+// --- The awaitable forms.
+
+TEST_F(ReconcileTest, TasksDoTheSame) {
+  const auto async = maps().async();
+  corev1::ConfigMap object = map("a");
+  const auto paint = [&](const char* color) {
+    return [&object, color] { object.data["color"] = color; };
+  };
+  EXPECT_EQ(blockOn(createOrUpdate(async, object, paint("red"))), OperationResult::Created);
+  EXPECT_EQ(blockOn(createOrUpdate(async, object, paint("red"))), OperationResult::Unchanged);
+  EXPECT_EQ(blockOn(createOrUpdate(async, object, paint("blue"))), OperationResult::Updated);
+  EXPECT_EQ(blockOn(createOrPatch(async, object, paint("green"))), OperationResult::Updated);
+  EXPECT_EQ(object, maps().get("a"));
+  EXPECT_TRUE(blockOn(ensureFinalizer(async, object, "example.com/x")));
+  EXPECT_FALSE(blockOn(ensureFinalizer(async, object, "example.com/x")));
+  maps().patch("a", PatchType::Merge, R"({"data":{"other":"x"}})");
+  maps().remove("a");  // `object` is out of date now
+  EXPECT_TRUE(blockOn(removeFinalizer(async, object, "example.com/x")));
+  EXPECT_FALSE(maps().find("a"));
+  EXPECT_FALSE(blockOn(removeFinalizer(async, object, "example.com/x")));
+}
+
+TEST_F(ReconcileTest, AnAwaitedFunctionMayAskTheServer) {
+  maps().create(map("source", "blue"));
+  const auto async = maps().async();
+  corev1::ConfigMap object = map("a");
+  const auto copy = [&]() -> Task<> {
+    const corev1::ConfigMap source = co_await async.get("source");
+    object.data["k"] = source.data["k"];
+  };
+  EXPECT_EQ(blockOn(createOrUpdate(async, object, copy)), OperationResult::Created);
+  EXPECT_EQ(maps().get("a").data["k"], "blue");
+  const auto rename = [&]() -> Task<> {
+    object.metadata.name = "b";
+    co_return;
+  };
+  EXPECT_THROW(blockOn(createOrPatch(async, object, rename)), Error);
+}
+
+Task<> reconciles(AsyncResourceClient<corev1::ConfigMap> maps) {
+  corev1::ConfigMap object;
+  object.metadata.name = "a";
+  const auto change = [&]() -> Task<> {
+    const auto other = co_await maps.find("other");
+    object.data["n"] = object.data["n"] == "1" ? "2" : "1";
+    EXPECT_FALSE(other.has_value());
+  };
+  co_await createOrPatch(maps, object, change);
+  co_await createOrUpdate(maps, object, change);
+  corev1::ConfigMap stale = object;
+  co_await ensureFinalizer(maps, object, "example.com/x");
+  co_await ensureFinalizer(maps, stale, "example.com/y");
+  co_await removeFinalizer(maps, object, "example.com/x");
+}
+
+TEST_F(ReconcileTest, IsStoppedOrDestroyedAtEachWait) {
+  const auto make = [this] { return reconciles(maps().async()); };
+  testing::stopAtEachWait(make);
+  testing::destroyAtEachWait(make);
+  EXPECT_TRUE(maps().find("a"));
 }
 
 }  // namespace

@@ -13,13 +13,18 @@
 // holds the newer object. A newer object with the same name is left alone, because the meant object
 // is gone.
 //
+// With an awaitable client they are tasks; the variable outlives them.
+//
 // Thread safety: that of the client.
 #pragma once
 
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "kube/base/task.h"
+#include "kube/client/async_resource_client.h"
 #include "kube/client/resource_client.h"
 #include "kube/client/retry.h"
 #include "kube/codec/patch/patch.h"
@@ -33,54 +38,68 @@ namespace detail {
 
 /// Sends a change of an object's finalizers; `change` returns false if nothing is to be changed.
 template <Described T, class Change>
-bool changeFinalizers(const ResourceClient<T>& client, T& object, Change change,
-                      const std::stop_token& stop) {
-  const ResourceClient<T> home =
+Task<bool> changeFinalizers(AsyncResourceClient<T> client, T& object, Change change) {
+  const AsyncResourceClient<T> home =
       client.namespaceName().empty() ? client.inNamespace(namespaceOf(object)) : client;
   bool first = true;
-  return retryOnConflict(
-      [&] {
-        if (!std::exchange(first, false)) {
-          T current = home.get(nameOf(object), {}, stop);
-          if (const String uid = uidOf(object); !uid.empty() && uidOf(current) != uid) {
-            throw ApiError(status::notFound({home.resource().version.group, home.resource().plural},
-                                            nameOf(object)));
-          }
-          object = std::move(current);
-        }
-        T wanted = object;
-        if (!change(wanted)) return false;
-        // A patch with a resourceVersion fails if the object has another one.
-        T before = object;
-        clearResourceVersion(before);
-        object = home.patch(nameOf(object), mergePatchType<T>(),
-                            createTwoWayMergePatch(before, wanted), {}, stop);
-        return true;
-      },
-      stop);
+  const auto attempt = [&]() -> Task<bool> {
+    if (!std::exchange(first, false)) {
+      T current = co_await home.get(nameOf(object));
+      if (const String uid = uidOf(object); !uid.empty() && uidOf(current) != uid) {
+        throw ApiError(status::notFound({home.resource().version.group, home.resource().plural},
+                                        nameOf(object)));
+      }
+      object = std::move(current);
+    }
+    T wanted = object;
+    if (!change(wanted)) co_return false;
+    // A patch with a resourceVersion fails if the object has another one.
+    T before = object;
+    clearResourceVersion(before);
+    object = co_await home.patch(nameOf(object), mergePatchType<T>(),
+                                 createTwoWayMergePatch(before, wanted));
+    co_return true;
+  };
+  co_return co_await retryOnConflict(attempt);
+}
+
+template <Described T>
+Task<bool> removeFinalizerTask(AsyncResourceClient<T> client, T& object, std::string finalizer) {
+  const auto remove = [&](T& changed) { return removeFinalizer(changed, finalizer); };
+  try {
+    co_return co_await changeFinalizers(client, object, remove);
+  } catch (const ApiError& error) {
+    if (!isNotFound(error)) throw;
+  }
+  co_return false;
 }
 
 }  // namespace detail
 
 /// Returns whether the finalizer was added: false if the object had it already.
 template <Described T>
+Task<bool> ensureFinalizer(const AsyncResourceClient<T>& client, T& object,
+                           std::string_view finalizer) {
+  return detail::changeFinalizers(client, object, [name = std::string(finalizer)](T& changed) {
+    return addFinalizer(changed, name);
+  });
+}
+template <Described T>
 bool ensureFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
                      const std::stop_token& stop = {}) {
-  return detail::changeFinalizers(
-      client, object, [&](T& changed) { return addFinalizer(changed, finalizer); }, stop);
+  return detail::runBlocking(ensureFinalizer(client.async(), object, finalizer), stop);
 }
 
 /// Returns whether the finalizer was removed: false if the object had none, or is gone.
 template <Described T>
+Task<bool> removeFinalizer(const AsyncResourceClient<T>& client, T& object,
+                           std::string_view finalizer) {
+  return detail::removeFinalizerTask(client, object, std::string(finalizer));
+}
+template <Described T>
 bool removeFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
                      const std::stop_token& stop = {}) {
-  try {
-    return detail::changeFinalizers(
-        client, object, [&](T& changed) { return removeFinalizer(changed, finalizer); }, stop);
-  } catch (const ApiError& error) {
-    if (!isNotFound(error)) throw;
-    return false;
-  }
+  return detail::runBlocking(removeFinalizer(client.async(), object, finalizer), stop);
 }
 
 }  // namespace kube

@@ -9,6 +9,7 @@
 #include "kube/base/error.h"
 #include "kube/base/internal/shared_fetch.h"
 #include "kube/base/log.h"
+#include "kube/base/task.h"
 
 namespace kube {
 namespace {
@@ -67,8 +68,10 @@ HealthCheck keptFor(Clock::Duration time, Clock& clock, HealthCheck check) {
       return std::make_shared<const Outcome>(
           Outcome{clock.deadlineAfter(time), std::move(problem)});
     };
-    auto outcome = outcomes->get(ask);
-    if (clock.now() >= outcome->until) outcome = outcomes->getNewer(outcome, ask);
+    auto outcome = detail::runBlocking(outcomes->get(ask), {});
+    if (clock.now() >= outcome->until) {
+      outcome = detail::runBlocking(outcomes->getNewer(outcome, ask), {});
+    }
     if (outcome->problem) throw Error(*outcome->problem);
   };
 }

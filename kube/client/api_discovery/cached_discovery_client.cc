@@ -82,7 +82,7 @@ CachedDiscoveryClient::CachedDiscoveryClient(DiscoveryPtr discovery, DiscoveryCa
       options_(std::move(options)),
       clock_(clock),
       files_(options_.folder.empty() ? nullptr
-                                     : std::make_unique<const detail::DiscoveryFiles>(
+                                     : std::make_shared<const detail::DiscoveryFiles>(
                                            options_.folder, options_.ttl, clock)) {}
 
 CachedDiscoveryClient::CachedDiscoveryClient(DiscoveryClient client, DiscoveryCacheOptions options,
@@ -92,122 +92,143 @@ CachedDiscoveryClient::CachedDiscoveryClient(DiscoveryClient client, DiscoveryCa
 
 CachedDiscoveryClient::~CachedDiscoveryClient() = default;
 
-CachedDiscoveryClient::Known CachedDiscoveryClient::known(const std::stop_token& stop) const {
+Task<CachedDiscoveryClient::Known> CachedDiscoveryClient::known() const {
   const Known current = snapshot_.current();
-  if (current != nullptr && clock_.now() < current->expires) return current;
-  return snapshot_.getNewer(
-      current, [&] { return load(stop); }, stop);
+  if (current != nullptr && clock_.now() < current->expires) co_return current;
+  const auto fetch = [this] { return load(); };
+  co_return co_await snapshot_.getNewer(current, fetch);
 }
 
-CachedDiscoveryClient::Known CachedDiscoveryClient::load(const std::stop_token& stop) const {
+Task<CachedDiscoveryClient::Known> CachedDiscoveryClient::load() const {
   if (files_ != nullptr && !invalidated_) {
-    if (Known found = fromFiles(stop)) return found;
+    const Known found = co_await fromFiles();
+    if (found != nullptr) co_return found;
   }
   auto result = std::make_shared<Snapshot>();
   result->read = clock_.now();
   result->expires = clock_.deadlineAfter(options_.ttl);
-  result->served = discovery_->serverGroupsAndResources(stop);
+  result->served = co_await server().serverGroupsAndResources();
   result->fromServer = discovery_->fresh();
-  write(result->served);
-  return result;
+  co_await write(result->served);
+  co_return result;
 }
 
-CachedDiscoveryClient::Known CachedDiscoveryClient::fromFiles(const std::stop_token& stop) const {
-  auto groups = files_->groups();
-  if (!groups) return nullptr;
-  auto result = std::make_shared<Snapshot>();
-  Clock::Duration oldest = groups->age;
-  result->served.groups = std::move(groups->value.groups);
-  std::vector<GroupVersion> missing;
-  for (const GroupVersion& version : detail::versionsOf(result->served.groups)) {
-    auto list = files_->resources(version);
+namespace {
+
+struct FromFiles {
+  ServerResources served = {};
+  Clock::Duration oldest = {};
+  std::vector<GroupVersion> missing = {};
+};
+
+// Returns none if there is no file of groups.
+std::optional<FromFiles> readAll(const detail::DiscoveryFiles& files) {
+  auto groups = files.groups();
+  if (!groups) return std::nullopt;
+  FromFiles result;
+  result.oldest = groups->age;
+  result.served.groups = std::move(groups->value.groups);
+  for (const GroupVersion& version : detail::versionsOf(result.served.groups)) {
+    auto list = files.resources(version);
     if (!list) {
-      missing.push_back(version);
+      result.missing.push_back(version);
       continue;
     }
-    oldest = std::max(oldest, list->age);
-    result->served.resources.push_back(std::move(list->value));
+    result.oldest = std::max(result.oldest, list->age);
+    result.served.resources.push_back(std::move(list->value));
   }
-  if (!missing.empty()) {
-    ServerResources rest;
-    detail::fetchVersions(*discovery_, missing, rest, stop);
-    write(rest);
-    for (auto& list : rest.resources) result->served.resources.push_back(std::move(list));
-    result->served.failed = std::move(rest.failed);
-    order(result->served);
-  }
-  result->read = clock_.now();
-  result->expires = clock_.deadlineAfter(options_.ttl - std::max(oldest, Clock::Duration{}));
   return result;
 }
 
-CachedDiscoveryClient::Known CachedDiscoveryClient::retried(const Known& before,
-                                                            std::span<const GroupVersion> versions,
-                                                            const std::stop_token& stop) const {
-  auto result = std::make_shared<Snapshot>(*before);
-  std::erase_if(result->served.failed, [&](const DiscoveryFailure& failure) {
-    return std::ranges::find(versions, failure.version) != versions.end();
-  });
-  ServerResources again;
-  detail::fetchVersions(*discovery_, versions, again, stop);
-  write(again);
-  for (auto& list : again.resources) result->served.resources.push_back(std::move(list));
-  for (auto& failure : again.failed) result->served.failed.push_back(std::move(failure));
-  order(result->served);
-  return result;
-}
-
-void CachedDiscoveryClient::write(const ServerResources& served) const {
-  if (files_ == nullptr) return;
+void writeAll(const detail::DiscoveryFiles& files, const ServerResources& served) {
   for (const metav1::APIResourceList& list : served.resources) {
     if (const auto version = GroupVersion::tryParse(list.groupVersion)) {
-      files_->write(*version, list);
+      files.write(*version, list);
     }
   }
   // Groups do not contain their stale versions: a file of such groups would hide these for `ttl`.
   if (std::ranges::any_of(served.failed, &DiscoveryFailure::stale)) return;
-  files_->write({.groups = served.groups});
+  files.write({.groups = served.groups});
 }
 
-ServerVersion CachedDiscoveryClient::serverVersion(const std::stop_token& stop) const {
-  return discovery_->serverVersion(stop);
+}  // namespace
+
+Task<CachedDiscoveryClient::Known> CachedDiscoveryClient::fromFiles() const {
+  auto read = [files = files_](const std::stop_token&) { return readAll(*files); };
+  auto found = co_await detail::onThread(std::move(read));
+  if (!found) co_return nullptr;
+  auto result = std::make_shared<Snapshot>();
+  result->served = std::move(found->served);
+  if (!found->missing.empty()) {
+    ServerResources rest = co_await detail::fetchVersions(server(), std::move(found->missing));
+    co_await write(rest);
+    detail::append(result->served, std::move(rest));
+    order(result->served);
+  }
+  result->read = clock_.now();
+  result->expires = clock_.deadlineAfter(options_.ttl - std::max(found->oldest, Clock::Duration{}));
+  co_return result;
 }
 
-metav1::APIGroupList CachedDiscoveryClient::serverGroups(const std::stop_token& stop) const {
-  return {.groups = known(stop)->served.groups};
+Task<CachedDiscoveryClient::Known> CachedDiscoveryClient::retried(
+    Known before, std::vector<GroupVersion> versions) const {
+  auto result = std::make_shared<Snapshot>(*before);
+  std::erase_if(result->served.failed, [&](const DiscoveryFailure& failure) {
+    return std::ranges::find(versions, failure.version) != versions.end();
+  });
+  ServerResources again = co_await detail::fetchVersions(server(), std::move(versions));
+  co_await write(again);
+  detail::append(result->served, std::move(again));
+  order(result->served);
+  co_return result;
 }
 
-metav1::APIResourceList CachedDiscoveryClient::serverResourcesForGroupVersion(
-    const GroupVersion& version, const std::stop_token& stop) const {
-  Known current = known(stop);
+Task<void> CachedDiscoveryClient::write(ServerResources served) const {
+  if (files_ == nullptr) co_return;
+  auto writing = [files = files_, served](const std::stop_token&) { writeAll(*files, served); };
+  co_await detail::onThread(std::move(writing));
+}
+
+Task<ServerVersion> CachedDiscoveryClient::fetchVersion() const { return server().serverVersion(); }
+
+Task<metav1::APIGroupList> CachedDiscoveryClient::fetchGroups() const {
+  const Known current = co_await known();
+  metav1::APIGroupList list;
+  list.groups = current->served.groups;
+  co_return list;
+}
+
+Task<metav1::APIResourceList> CachedDiscoveryClient::fetchResources(GroupVersion version) const {
+  Known current = co_await known();
   const DiscoveryFailure* failure = failureOf(current->served, version);
   if (failure != nullptr && isTransient(*failure)) {
-    current = snapshot_.getNewer(
-        current,
-        [&] {
-          return retried(current, {&version, 1}, stop);
-        },
-        stop);
+    const auto again = [this, current, version] {
+      return retried(current, std::vector<GroupVersion>{version});
+    };
+    current = co_await snapshot_.getNewer(current, again);
     failure = failureOf(current->served, version);
   }
   if (failure != nullptr) std::rethrow_exception(failure->error);
-  if (const metav1::APIResourceList* list = current->served.find(version)) return *list;
-  if (version == GroupVersion{"", "v1"}) return {.groupVersion = version.str()};
+  if (const metav1::APIResourceList* list = current->served.find(version)) co_return *list;
+  if (version == GroupVersion{"", "v1"}) {
+    metav1::APIResourceList none;
+    none.groupVersion = version.str();
+    co_return none;
+  }
   throw ApiError(status::notFound({"", "groupversions"}, version.str()),
                  fmt::format("get the resources of {} from the discovery cache", version));
 }
 
-ServerResources CachedDiscoveryClient::serverGroupsAndResources(const std::stop_token& stop) const {
-  const Known current = known(stop);
-  std::vector<GroupVersion> again;
+Task<ServerResources> CachedDiscoveryClient::fetchAll() const {
+  const Known current = co_await known();
+  std::vector<GroupVersion> failed;
   for (const DiscoveryFailure& failure : current->served.failed) {
-    if (isTransient(failure)) again.push_back(failure.version);
+    if (isTransient(failure)) failed.push_back(failure.version);
   }
-  if (again.empty()) return current->served;
-  return snapshot_
-      .getNewer(
-          current, [&] { return retried(current, again, stop); }, stop)
-      ->served;
+  if (failed.empty()) co_return current->served;
+  const auto again = [this, current, failed] { return retried(current, failed); };
+  const Known now = co_await snapshot_.getNewer(current, again);
+  co_return now->served;
 }
 
 bool CachedDiscoveryClient::fresh() const {

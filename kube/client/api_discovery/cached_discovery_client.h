@@ -21,20 +21,25 @@
 // Errors: those of the underlying Discovery. For an unknown group-version it is an ApiError
 // (isNotFound); the server is not asked.
 //
-// Thread safety: every method may be called from any thread. If several threads need the same
-// missing answer, one asks the server, and the others wait for it.
+// async() returns the awaitable form. In coroutines, files are read and written on another thread.
+// A program with an event loop uses only that form on the loop's thread: a blocking call there
+// would wait for ever if a task of the loop is reading.
+//
+// Thread safety: every method may be called from any thread. If several threads or tasks need the
+// same missing answer, one asks the server, and the others wait for it.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "kube/base/clock.h"
 #include "kube/base/internal/shared_fetch.h"
+#include "kube/base/task.h"
 #include "kube/client/api_discovery/discovery.h"
 #include "kube/client/api_discovery/discovery_client.h"
 
@@ -60,7 +65,7 @@ std::string discoveryCacheFolder(const Config& config);
 
 class CachedDiscoveryClient final : public Discovery {
  public:
-  /// The clock must outlive it.
+  /// The clock must outlive it, and file accesses that destroyed tasks have begun.
   explicit CachedDiscoveryClient(DiscoveryPtr discovery, DiscoveryCacheOptions options = {},
                                  Clock& clock = realClock());
   explicit CachedDiscoveryClient(DiscoveryClient client, DiscoveryCacheOptions options = {},
@@ -69,13 +74,6 @@ class CachedDiscoveryClient final : public Discovery {
   CachedDiscoveryClient(const CachedDiscoveryClient&) = delete;
   CachedDiscoveryClient& operator=(const CachedDiscoveryClient&) = delete;
 
-  /// Not cached.
-  ServerVersion serverVersion(const std::stop_token& stop = {}) const override;
-  metav1::APIGroupList serverGroups(const std::stop_token& stop = {}) const override;
-  metav1::APIResourceList serverResourcesForGroupVersion(
-      const GroupVersion& version, const std::stop_token& stop = {}) const override;
-  ServerResources serverGroupsAndResources(const std::stop_token& stop = {}) const override;
-
   bool fresh() const override;
   void invalidate() const override;
 
@@ -83,18 +81,25 @@ class CachedDiscoveryClient final : public Discovery {
   struct Snapshot;
   using Known = std::shared_ptr<const Snapshot>;
 
-  Known known(const std::stop_token& stop) const;
-  Known load(const std::stop_token& stop) const;
-  Known fromFiles(const std::stop_token& stop) const;
+  /// Not cached.
+  Task<ServerVersion> fetchVersion() const override;
+  Task<metav1::APIGroupList> fetchGroups() const override;
+  Task<metav1::APIResourceList> fetchResources(GroupVersion version) const override;
+  Task<ServerResources> fetchAll() const override;
+
+  AsyncDiscovery server() const { return AsyncDiscovery(discovery_); }
+  Task<Known> known() const;
+  Task<Known> load() const;
+  /// Returns null if there are no files.
+  Task<Known> fromFiles() const;
   /// Returns the snapshot after another request for these versions.
-  Known retried(const Known& before, std::span<const GroupVersion> versions,
-                const std::stop_token& stop) const;
-  void write(const ServerResources& served) const;
+  Task<Known> retried(Known before, std::vector<GroupVersion> versions) const;
+  Task<void> write(ServerResources served) const;
 
   const DiscoveryPtr discovery_;
   const DiscoveryCacheOptions options_;
   Clock& clock_;
-  const std::unique_ptr<const detail::DiscoveryFiles> files_;  // null: no files
+  const std::shared_ptr<const detail::DiscoveryFiles> files_;  // null: no files
   mutable std::atomic<bool> invalidated_ = false;
   mutable SharedFetch<Snapshot> snapshot_;
 };

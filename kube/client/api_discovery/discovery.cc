@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
-#include <thread>
 #include <unordered_map>
 
 #include "kube/base/joined.h"
+#include "kube/base/when.h"
 #include "kube/meta/api_error.h"
 
 namespace kube {
@@ -29,6 +29,14 @@ std::string failuresText(const std::vector<DiscoveryFailure>& failures) {
 
 bool isSubresource(const metav1::APIResource& resource) {
   return resource.name.view().find('/') != std::string_view::npos;
+}
+
+/// A task of an object, which it keeps.
+template <class T>
+Task<T> keeping(DiscoveryPtr discovery, Task<T> task) {
+  const DiscoveryPtr kept = std::move(discovery);
+  Task<T> own = std::move(task);  // destroyed before the other
+  co_return co_await std::move(own);
 }
 
 }  // namespace
@@ -61,8 +69,48 @@ StaleGroupVersionError::StaleGroupVersionError(const GroupVersion& version)
 
 Discovery::~Discovery() = default;
 
+AsyncDiscovery Discovery::async() const {
+  return AsyncDiscovery(DiscoveryPtr(DiscoveryPtr(), this));
+}
+
+ServerVersion Discovery::serverVersion(const std::stop_token& stop) const {
+  return detail::runBlocking(fetchVersion(), stop);
+}
+metav1::APIGroupList Discovery::serverGroups(const std::stop_token& stop) const {
+  return detail::runBlocking(fetchGroups(), stop);
+}
+metav1::APIResourceList Discovery::serverResourcesForGroupVersion(
+    const GroupVersion& version, const std::stop_token& stop) const {
+  return detail::runBlocking(fetchResources(version), stop);
+}
+ServerResources Discovery::serverGroupsAndResources(const std::stop_token& stop) const {
+  return detail::runBlocking(fetchAll(), stop);
+}
 ServerResources Discovery::serverPreferredResources(const std::stop_token& stop) const {
-  ServerResources served = serverGroupsAndResources(stop);
+  return detail::runBlocking(async().serverPreferredResources(), stop);
+}
+ServerResources Discovery::serverPreferredNamespacedResources(const std::stop_token& stop) const {
+  return detail::runBlocking(async().serverPreferredNamespacedResources(), stop);
+}
+
+Task<ServerVersion> AsyncDiscovery::serverVersion() const {
+  return keeping(discovery_, discovery_->fetchVersion());
+}
+Task<metav1::APIGroupList> AsyncDiscovery::serverGroups() const {
+  return keeping(discovery_, discovery_->fetchGroups());
+}
+Task<metav1::APIResourceList> AsyncDiscovery::serverResourcesForGroupVersion(
+    const GroupVersion& version) const {
+  return keeping(discovery_, discovery_->fetchResources(version));
+}
+Task<ServerResources> AsyncDiscovery::serverGroupsAndResources() const {
+  return keeping(discovery_, discovery_->fetchAll());
+}
+
+namespace {
+
+Task<ServerResources> preferredOf(Task<ServerResources> all) {
+  ServerResources served = co_await std::move(all);
   std::unordered_map<std::string_view, const metav1::APIResourceList*> byVersion;
   for (const metav1::APIResourceList& list : std::as_const(served.resources)) {
     byVersion.emplace(list.groupVersion.view(), &list);
@@ -95,36 +143,51 @@ ServerResources Discovery::serverPreferredResources(const std::stop_token& stop)
     });
   }
   served.resources = std::move(preferred);
-  return served;
+  co_return served;
 }
 
-ServerResources Discovery::serverPreferredNamespacedResources(const std::stop_token& stop) const {
-  ServerResources served = serverPreferredResources(stop);
+Task<ServerResources> namespacedOf(Task<ServerResources> all) {
+  ServerResources served = co_await std::move(all);
   served.resources = filteredBy(
       served.resources,
       [](const GroupVersion&, const metav1::APIResource& resource) { return resource.namespaced; });
-  return served;
+  co_return served;
 }
 
-bool isResourceEnabled(const Discovery& discovery, const GroupVersionResource& resource,
-                       const std::stop_token& stop) {
+}  // namespace
+
+Task<ServerResources> AsyncDiscovery::serverPreferredResources() const {
+  return preferredOf(serverGroupsAndResources());
+}
+Task<ServerResources> AsyncDiscovery::serverPreferredNamespacedResources() const {
+  return namespacedOf(serverPreferredResources());
+}
+
+Task<bool> isResourceEnabled(AsyncDiscovery discovery, GroupVersionResource resource) {
   try {
     const metav1::APIResourceList list =
-        discovery.serverResourcesForGroupVersion(resource.groupVersion(), stop);
-    return std::ranges::any_of(list.resources, [&](const metav1::APIResource& served) {
+        co_await discovery.serverResourcesForGroupVersion(resource.groupVersion());
+    co_return std::ranges::any_of(list.resources, [&](const metav1::APIResource& served) {
       return served.name == resource.resource;
     });
   } catch (const ApiError& error) {
     if (!isNotFound(error)) throw;
-    return false;
   }
+  co_return false;
+}
+bool isResourceEnabled(const Discovery& discovery, const GroupVersionResource& resource,
+                       const std::stop_token& stop) {
+  return detail::runBlocking(isResourceEnabled(discovery.async(), resource), stop);
 }
 
+Task<bool> serverSupportsVersion(AsyncDiscovery discovery, GroupVersion version) {
+  const metav1::APIGroupList groups = co_await discovery.serverGroups();
+  const std::vector<GroupVersion> served = detail::versionsOf(groups.groups);
+  co_return served.empty() || std::ranges::find(served, version) != served.end();
+}
 bool serverSupportsVersion(const Discovery& discovery, const GroupVersion& version,
                            const std::stop_token& stop) {
-  const metav1::APIGroupList groups = discovery.serverGroups(stop);
-  const std::vector<GroupVersion> served = detail::versionsOf(groups.groups);
-  return served.empty() || std::ranges::find(served, version) != served.end();
+  return detail::runBlocking(serverSupportsVersion(discovery.async(), version), stop);
 }
 
 List<metav1::APIResourceList> filteredBy(
@@ -173,39 +236,51 @@ std::vector<GroupVersion> versionsOf(const List<metav1::APIGroup>& groups) {
   return versions;
 }
 
-void fetchVersions(const Discovery& discovery, std::span<const GroupVersion> versions,
-                   ServerResources& served, const std::stop_token& stop) {
-  struct Answer {
-    std::optional<metav1::APIResourceList> list;
-    DiscoveryFailure failure;
-  };
-  std::vector<Answer> answers(versions.size());
+namespace {
+
+struct VersionAnswer {
+  std::optional<metav1::APIResourceList> list = {};
+  DiscoveryFailure failure = {};
+};
+
+// Old servers need a request for each version; a few tasks share them.
+Task<> fetchNext(const AsyncDiscovery& discovery, const std::vector<GroupVersion>& versions,
+                 std::vector<VersionAnswer>& answers, std::atomic<std::size_t>& next) {
+  for (std::size_t i = next++; i < versions.size(); i = next++) {
+    try {
+      answers[i].list = co_await discovery.serverResourcesForGroupVersion(versions[i]);
+    } catch (const std::exception& error) {
+      answers[i].failure = {versions[i], error.what(), std::current_exception(), false};
+    }
+  }
+}
+
+}  // namespace
+
+Task<ServerResources> fetchVersions(AsyncDiscovery discovery, std::vector<GroupVersion> versions) {
+  std::vector<VersionAnswer> answers(versions.size());
   std::atomic<std::size_t> next = 0;
-  const auto fetch = [&] {
-    for (std::size_t i = next++; i < versions.size(); i = next++) {
-      try {
-        answers[i].list = discovery.serverResourcesForGroupVersion(versions[i], stop);
-      } catch (const std::exception& error) {
-        answers[i].failure = {versions[i], error.what(), std::current_exception(), false};
-      }
-    }
-  };
-  {
-    // Calls block, and old servers need one for each version, so a few threads share them.
-    std::vector<std::jthread> fetchers;
-    for (std::size_t i = 1; i < std::min(kFetchers, versions.size()); ++i) {
-      fetchers.emplace_back(fetch);
-    }
-    fetch();
+  std::vector<Task<>> fetchers;
+  for (std::size_t i = 0; i < std::min(kFetchers, versions.size()); ++i) {
+    fetchers.push_back(fetchNext(discovery, versions, answers, next));
   }
+  co_await whenAll(std::move(fetchers));
+  const std::stop_token stop = co_await taskStop();
   if (stop.stop_requested()) throw CanceledError("discovery: canceled");
-  for (Answer& answer : answers) {
+  ServerResources result;
+  for (VersionAnswer& answer : answers) {
     if (answer.list) {
-      served.resources.push_back(*std::move(answer.list));
+      result.resources.push_back(*std::move(answer.list));
     } else {
-      served.failed.push_back(std::move(answer.failure));
+      result.failed.push_back(std::move(answer.failure));
     }
   }
+  co_return result;
+}
+
+void append(ServerResources& all, ServerResources&& more) {
+  for (auto& list : more.resources) all.resources.push_back(std::move(list));
+  for (auto& failure : more.failed) all.failed.push_back(std::move(failure));
 }
 
 }  // namespace detail

@@ -11,6 +11,8 @@
 // in `failed`. A caller that needs everything calls complete(), which throws GroupDiscoveryError.
 // An exception means that nothing could be read: ApiError and the errors of Request.
 //
+// AsyncDiscovery has the same functions for coroutines: co_await discovery->async().serverGroups().
+//
 // DiscoveryClient (discovery_client.h) asks the server each time; CachedDiscoveryClient
 // (cached_discovery_client.h) keeps answers in memory and on disk. discoveryRestMapper
 // (discovery_rest_mapper.h) makes a RestMapper from either.
@@ -22,14 +24,15 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kube/base/error.h"
 #include "kube/base/list.h"
+#include "kube/base/task.h"
 #include "kube/meta/describe.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/v1.h"
@@ -98,17 +101,19 @@ class StaleGroupVersionError : public Error {
   explicit StaleGroupVersionError(const GroupVersion& version);
 };
 
+class AsyncDiscovery;
+
 class Discovery {
  public:
   virtual ~Discovery();
 
-  virtual ServerVersion serverVersion(const std::stop_token& stop = {}) const = 0;
-  virtual metav1::APIGroupList serverGroups(const std::stop_token& stop = {}) const = 0;
+  ServerVersion serverVersion(const std::stop_token& stop = {}) const;
+  metav1::APIGroupList serverGroups(const std::stop_token& stop = {}) const;
   /// Throws an ApiError (isNotFound) for a version that is not served. For the core group the
   /// result is an empty list instead: servers that extend the API have no core group.
-  virtual metav1::APIResourceList serverResourcesForGroupVersion(
-      const GroupVersion& version, const std::stop_token& stop = {}) const = 0;
-  virtual ServerResources serverGroupsAndResources(const std::stop_token& stop = {}) const = 0;
+  metav1::APIResourceList serverResourcesForGroupVersion(const GroupVersion& version,
+                                                         const std::stop_token& stop = {}) const;
+  ServerResources serverGroupsAndResources(const std::stop_token& stop = {}) const;
 
   /// Returns each resource in one version only: the preferred version of its group, or the first
   /// that has it. Without subresources.
@@ -120,24 +125,57 @@ class Discovery {
   /// From now on, answers that were read from the server before are not used any more.
   virtual void invalidate() const {}
 
+  /// The awaitable form. This object outlives its tasks; AsyncDiscovery(DiscoveryPtr) makes tasks
+  /// that keep it.
+  AsyncDiscovery async() const;
+
  protected:
+  friend class AsyncDiscovery;
   Discovery() = default;
   Discovery(const Discovery&) = default;
   Discovery& operator=(const Discovery&) = default;
+
+  // ---- Both forms of the functions above are made of these. The object outlives the tasks.
+
+  virtual Task<ServerVersion> fetchVersion() const = 0;
+  virtual Task<metav1::APIGroupList> fetchGroups() const = 0;
+  virtual Task<metav1::APIResourceList> fetchResources(GroupVersion version) const = 0;
+  virtual Task<ServerResources> fetchAll() const = 0;
 };
 
 /// The handle that users of a Discovery hold.
 using DiscoveryPtr = std::shared_ptr<const Discovery>;
+
+/// The awaitable form of a Discovery: a cheap handle. See Discovery for the functions.
+class AsyncDiscovery {
+ public:
+  explicit AsyncDiscovery(DiscoveryPtr discovery) : discovery_(std::move(discovery)) {}
+
+  Task<ServerVersion> serverVersion() const;
+  Task<metav1::APIGroupList> serverGroups() const;
+  Task<metav1::APIResourceList> serverResourcesForGroupVersion(const GroupVersion& version) const;
+  Task<ServerResources> serverGroupsAndResources() const;
+  Task<ServerResources> serverPreferredResources() const;
+  Task<ServerResources> serverPreferredNamespacedResources() const;
+
+  bool fresh() const { return discovery_->fresh(); }
+  void invalidate() const { discovery_->invalidate(); }
+
+ private:
+  DiscoveryPtr discovery_;
+};
 
 // ---- Questions.
 
 /// Returns whether the server has this resource in this version.
 bool isResourceEnabled(const Discovery& discovery, const GroupVersionResource& resource,
                        const std::stop_token& stop = {});
+Task<bool> isResourceEnabled(AsyncDiscovery discovery, GroupVersionResource resource);
 /// Returns whether the server has this version of the group. True if the server names no version at
 /// all, because this user may not see any.
 bool serverSupportsVersion(const Discovery& discovery, const GroupVersion& version,
                            const std::stop_token& stop = {});
+Task<bool> serverSupportsVersion(AsyncDiscovery discovery, GroupVersion version);
 
 /// Returns the resources for which the predicate is true; lists that become empty are left out.
 List<metav1::APIResourceList> filteredBy(
@@ -151,10 +189,11 @@ std::vector<GroupVersionResource> groupVersionResources(const List<metav1::APIRe
 
 namespace detail {
 
-/// Reads the resources of each version, several at a time, and adds the results to `served`: lists
-/// in the order of `versions`, and failures. Throws CanceledError on a stop.
-void fetchVersions(const Discovery& discovery, std::span<const GroupVersion> versions,
-                   ServerResources& served, const std::stop_token& stop);
+/// Reads the resources of each version, several at a time: lists in the order of `versions`, and
+/// failures. Throws CanceledError on a stop.
+Task<ServerResources> fetchVersions(AsyncDiscovery discovery, std::vector<GroupVersion> versions);
+/// Moves the resources and failures of `more` to the end of those of `all`.
+void append(ServerResources& all, ServerResources&& more);
 
 /// Returns the versions of all groups, in order.
 std::vector<GroupVersion> versionsOf(const List<metav1::APIGroup>& groups);

@@ -92,11 +92,10 @@ Request DiscoveryClient::get(std::string_view path) const {
   return request;
 }
 
-DiscoveryClient::Root DiscoveryClient::root(std::string_view path,
-                                            const std::stop_token& stop) const {
+Task<DiscoveryClient::Root> DiscoveryClient::root(std::string path) const {
   Request request = get(path);
   request.accept(acceptFor(options_));
-  const HttpResponse answer = request.response(stop);
+  const HttpResponse answer = co_await std::move(request).async().response();
   const std::string_view type = answer.headers.get("Content-Type");
   Root result;
   if (detail::isAggregatedDiscovery(type, "v2")) {
@@ -116,77 +115,80 @@ DiscoveryClient::Root DiscoveryClient::root(std::string_view path,
     group.preferredVersion = group.versions.front();
     result.served.groups.push_back(std::move(group));
   }
-  return result;
+  co_return result;
 }
 
-DiscoveryClient::Root DiscoveryClient::roots(const std::stop_token& stop) const {
+Task<DiscoveryClient::Root> DiscoveryClient::roots() const {
   Root all;
   try {
-    all = root("/api", stop);
+    all = co_await root("/api");
   } catch (const ApiError& error) {
     if (!isNotFound(error)) throw;
     all.aggregated = true;  // there is no core group to read
   }
-  Root groups = root("/apis", stop);
-  const auto append = [](auto& to, auto& from) {
-    for (auto& item : from) to.push_back(std::move(item));
-  };
-  append(all.served.groups, groups.served.groups);
-  append(all.served.resources, groups.served.resources);
-  append(all.served.failed, groups.served.failed);
+  Root groups = co_await root("/apis");
+  for (auto& group : groups.served.groups) all.served.groups.push_back(std::move(group));
+  detail::append(all.served, std::move(groups.served));
   all.aggregated = all.aggregated && groups.aggregated;
   if (!all.aggregated) all.served.resources.clear();
-  return all;
+  co_return all;
 }
 
-ServerVersion DiscoveryClient::serverVersion(const std::stop_token& stop) const {
-  return decoded<ServerVersion>(get("/version").raw(stop), "/version");
+Task<ServerVersion> DiscoveryClient::fetchVersion() const {
+  Request request = get("/version");
+  const std::string body = co_await std::move(request).async().raw();
+  co_return decoded<ServerVersion>(body, "/version");
 }
 
-metav1::APIGroupList DiscoveryClient::serverGroups(const std::stop_token& stop) const {
-  return {.groups = roots(stop).served.groups};
+Task<metav1::APIGroupList> DiscoveryClient::fetchGroups() const {
+  const Root all = co_await roots();
+  metav1::APIGroupList list;
+  list.groups = all.served.groups;
+  co_return list;
 }
 
-metav1::APIResourceList DiscoveryClient::serverResourcesForGroupVersion(
-    const GroupVersion& version, const std::stop_token& stop) const {
+Task<metav1::APIResourceList> DiscoveryClient::fetchResources(GroupVersion version) const {
   const std::string path = pathOf(version);
   metav1::APIResourceList list;
   try {
-    list = decoded<metav1::APIResourceList>(get(path).accept(std::string(kJson)).raw(stop), path);
+    Request request = get(path);
+    request.accept(std::string(kJson));
+    const std::string body = co_await std::move(request).async().raw();
+    list = decoded<metav1::APIResourceList>(body, path);
   } catch (const ApiError& error) {
     if (version != GroupVersion{"", "v1"} || !isNotFound(error)) throw;
   }
   list.groupVersion = version.str();
-  return list;
+  co_return list;
 }
 
-ServerResources DiscoveryClient::tryGroupsAndResources(const std::stop_token& stop) const {
-  Root all = roots(stop);
+Task<ServerResources> DiscoveryClient::fetchAllOnce() const {
+  Root all = co_await roots();
   if (!all.aggregated) {
-    detail::fetchVersions(*this, detail::versionsOf(all.served.groups), all.served, stop);
+    auto versions = detail::versionsOf(all.served.groups);
+    ServerResources rest = co_await detail::fetchVersions(Discovery::async(), std::move(versions));
+    detail::append(all.served, std::move(rest));
   }
-  return std::move(all.served);
+  co_return std::move(all.served);
 }
 
-ServerResources DiscoveryClient::serverGroupsAndResources(const std::stop_token& stop) const {
+Task<ServerResources> DiscoveryClient::fetchAll() const {
   for (int attempt = 1;; ++attempt) {
-    ServerResources served = tryGroupsAndResources(stop);
+    ServerResources served = co_await fetchAllOnce();
     // Another request does not help for versions that the server calls stale.
     const bool again = std::ranges::any_of(
         served.failed, [](const DiscoveryFailure& failure) { return !failure.stale; });
-    if (!again || attempt == kTries) return served;
+    if (!again || attempt == kTries) co_return served;
   }
 }
 
-std::string DiscoveryClient::openApiV2(OpenApiFormat format, const std::stop_token& stop) const {
-  const bool json = format == OpenApiFormat::Json;
-  return get("/openapi/v2").accept(std::string(json ? kJson : kOpenApiV2Protobuf)).raw(stop);
-}
+// --- OpenAPI.
 
-Map<String> DiscoveryClient::openApiV3Paths(const std::stop_token& stop) const {
-  const std::string body = get(kOpenApiV3).accept(std::string(kJson)).raw(stop);
+namespace {
+
+Task<Map<String>> placesIn(Task<std::string> index, std::string prefix) {
+  const std::string body = co_await std::move(index);
   const Value listed = decodedBy([&] { return parseJson(body); }, kOpenApiV3);
-  const std::string prefix = rest_.config().serverUrl().path;
   Map<String> places;
   for (const auto& [name, entry] : listed["paths"].asObject()) {
     std::string_view place = entry["serverRelativeURL"].asString();
@@ -196,29 +198,70 @@ Map<String> DiscoveryClient::openApiV3Paths(const std::stop_token& stop) const {
     const bool usable = isPlaceOfOpenApi(place);
     places.insert_or_assign(name, usable ? String(place) : fmt::format("{}/{}", kOpenApiV3, name));
   }
-  return places;
+  co_return places;
 }
 
-std::string DiscoveryClient::openApiV3(const GroupVersion& version, OpenApiFormat format,
-                                       const std::stop_token& stop) const {
+Task<std::string> documentOf(AsyncDiscoveryClient client, GroupVersion version,
+                             OpenApiFormat format) {
   const std::string name = pathOf(version).substr(1);
-  const Map<String> places = openApiV3Paths(stop);
+  const Map<String> places = co_await client.openApiV3Paths();
   const auto known = places.find(name);
   if (known == places.end()) {
     throw ApiError(status::notFound({"", "openapi/v3"}, name),
                    fmt::format("get the OpenAPI document of {}", version));
   }
-  return openApiV3At(known->value, format, stop);
+  co_return co_await client.openApiV3At(known->value, format);
 }
 
-std::string DiscoveryClient::openApiV3At(std::string_view place, OpenApiFormat format,
-                                         const std::stop_token& stop) const {
+}  // namespace
+
+Task<std::string> AsyncDiscoveryClient::openApiV2(OpenApiFormat format) const {
+  const bool json = format == OpenApiFormat::Json;
+  Request request = client_->get("/openapi/v2");
+  request.accept(std::string(json ? kJson : kOpenApiV2Protobuf));
+  return std::move(request).async().raw();
+}
+
+Task<Map<String>> AsyncDiscoveryClient::openApiV3Paths() const {
+  Request request = client_->get(kOpenApiV3);
+  request.accept(std::string(kJson));
+  return placesIn(std::move(request).async().raw(), client_->rest().config().serverUrl().path);
+}
+
+Task<std::string> AsyncDiscoveryClient::openApiV3(const GroupVersion& version,
+                                                  OpenApiFormat format) const {
+  return documentOf(*this, version, format);
+}
+
+Task<std::string> AsyncDiscoveryClient::openApiV3At(std::string_view place,
+                                                    OpenApiFormat format) const {
   if (!isPlaceOfOpenApi(place)) {
     throw Error(fmt::format("\"{}\" is not the path of an OpenAPI document: paths begin with {}/",
                             place, kOpenApiV3));
   }
   const bool json = format == OpenApiFormat::Json;
-  return get(place).accept(std::string(json ? kJson : kOpenApiV3Protobuf)).raw(stop);
+  Request request = client_->get(place);
+  request.accept(std::string(json ? kJson : kOpenApiV3Protobuf));
+  return std::move(request).async().raw();
+}
+
+AsyncDiscoveryClient DiscoveryClient::async() const {
+  return AsyncDiscoveryClient(std::make_shared<const DiscoveryClient>(*this));
+}
+
+std::string DiscoveryClient::openApiV2(OpenApiFormat format, const std::stop_token& stop) const {
+  return detail::runBlocking(async().openApiV2(format), stop);
+}
+Map<String> DiscoveryClient::openApiV3Paths(const std::stop_token& stop) const {
+  return detail::runBlocking(async().openApiV3Paths(), stop);
+}
+std::string DiscoveryClient::openApiV3(const GroupVersion& version, OpenApiFormat format,
+                                       const std::stop_token& stop) const {
+  return detail::runBlocking(async().openApiV3(version, format), stop);
+}
+std::string DiscoveryClient::openApiV3At(std::string_view place, OpenApiFormat format,
+                                         const std::stop_token& stop) const {
+  return detail::runBlocking(async().openApiV3At(place, format), stop);
 }
 
 }  // namespace kube

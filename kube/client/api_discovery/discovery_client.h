@@ -13,11 +13,14 @@
 // A server without /api extends the API: it has no core group. Every other failure to read /api or
 // /apis, such as a 403, is thrown.
 //
+// async() returns the awaitable form of all of it.
+//
 // Errors: see kube/client/api_discovery/discovery.h. A DecodeError names the document.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread.
 #pragma once
 
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -39,6 +42,8 @@ struct DiscoveryClientOptions {
   bool noPeers = false;
 };
 
+class AsyncDiscoveryClient;
+
 class DiscoveryClient final : public Discovery {
  public:
   /// The timeout of a request if the Config has none.
@@ -52,11 +57,8 @@ class DiscoveryClient final : public Discovery {
   explicit DiscoveryClient(RestClient rest, DiscoveryClientOptions options = {})
       : rest_(std::move(rest)), options_(options) {}
 
-  ServerVersion serverVersion(const std::stop_token& stop = {}) const override;
-  metav1::APIGroupList serverGroups(const std::stop_token& stop = {}) const override;
-  metav1::APIResourceList serverResourcesForGroupVersion(
-      const GroupVersion& version, const std::stop_token& stop = {}) const override;
-  ServerResources serverGroupsAndResources(const std::stop_token& stop = {}) const override;
+  /// The awaitable form, whose tasks keep a copy of this client.
+  AsyncDiscoveryClient async() const;
 
   /// Returns the schemas of everything that is served, in OpenAPI v2: a document of megabytes.
   std::string openApiV2(OpenApiFormat format = OpenApiFormat::Json,
@@ -74,14 +76,36 @@ class DiscoveryClient final : public Discovery {
   const RestClient& rest() const noexcept { return rest_; }
 
  private:
+  friend class AsyncDiscoveryClient;
   struct Root;
-  Root root(std::string_view path, const std::stop_token& stop) const;
-  Root roots(const std::stop_token& stop) const;
-  ServerResources tryGroupsAndResources(const std::stop_token& stop) const;
+  Task<ServerVersion> fetchVersion() const override;
+  Task<metav1::APIGroupList> fetchGroups() const override;
+  Task<metav1::APIResourceList> fetchResources(GroupVersion version) const override;
+  Task<ServerResources> fetchAll() const override;
+  Task<Root> root(std::string path) const;
+  Task<Root> roots() const;
+  Task<ServerResources> fetchAllOnce() const;
   Request get(std::string_view path) const;
 
   RestClient rest_;
   DiscoveryClientOptions options_;
+};
+
+/// The awaitable form of a DiscoveryClient.
+class AsyncDiscoveryClient : public AsyncDiscovery {
+ public:
+  explicit AsyncDiscoveryClient(std::shared_ptr<const DiscoveryClient> client)
+      : AsyncDiscovery(client), client_(std::move(client)) {}
+
+  Task<std::string> openApiV2(OpenApiFormat format = OpenApiFormat::Json) const;
+  Task<Map<String>> openApiV3Paths() const;
+  Task<std::string> openApiV3(const GroupVersion& version,
+                              OpenApiFormat format = OpenApiFormat::Json) const;
+  Task<std::string> openApiV3At(std::string_view place,
+                                OpenApiFormat format = OpenApiFormat::Json) const;
+
+ private:
+  std::shared_ptr<const DiscoveryClient> client_;
 };
 
 }  // namespace kube

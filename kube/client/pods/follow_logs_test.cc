@@ -4,8 +4,10 @@
 
 #include <future>
 
+#include "kube/base/internal/each_wait_testing.h"
 #include "kube/client/pods/internal/pod_server_testing.h"
 #include "kube/meta/api_error.h"
+#include "kube/testing/scripted_server.h"
 
 namespace kube {
 namespace {
@@ -82,6 +84,59 @@ TEST_F(FollowLogsTest, LimitBytesIsRefused) {
   EXPECT_THAT(thrown<Error>([&] { pods().followLogs("web", {.limitBytes = 5}); }),
               HasSubstr("limitBytes"));
 }
+
+// --- The awaitable form.
+
+Task<std::string> lineOf(AsyncLogStream& log) {
+  const auto line = co_await log.nextLine();
+  co_return line ? std::string(*line) : "the end";
+}
+
+TEST_F(FollowLogsTest, AwaitedLinesSurviveCuts) {
+  write("line 0\n");
+  AsyncLogStream log = blockOn(pods().async().followLogs("web"));
+  EXPECT_EQ(blockOn(lineOf(log)), "line 0");
+  for (int i = 1; i < 10; ++i) {
+    testing::TestLoop loop;
+    {
+      const testing::Begun<std::string> destroyed(lineOf(log), loop.executor());
+      if (i % 4 == 2) server.restart();
+    }
+    if (i % 4 == 3) server.restart();
+    const std::string line = "line " + std::to_string(i);
+    write(line + "\n");
+    EXPECT_EQ(blockOn(lineOf(log)), line);
+  }
+}
+
+// A server whose log breaks after one line, and then goes on.
+class BrokenLogTest : public ::testing::Test {
+ protected:
+  static Task<> readsAll(PodClient pods) {
+    AsyncLogStream log = co_await pods.async().followLogs("web");
+    std::string all;
+    for (;;) {
+      const std::string line = co_await lineOf(log);
+      all += line + ", ";
+      if (line == "the end") break;
+    }
+    EXPECT_EQ(all, "one, two, the end, ");
+  }
+
+  ScriptedServer server_{
+      ScriptedServer::RawScript([](const ServerRequest& request, const Responder& responder) {
+        ResponseStream log = responder.stream(200, {{"Content-Type", "text/plain"}});
+        log.write("2024-01-02T03:04:05.1Z one\n");
+        if (request.target.find("sinceTime") == std::string::npos) return log.abort();
+        log.write("2024-01-02T03:04:05.2Z two\n");
+        log.close();
+      })};
+  PodClient pods_ = Clientset(server_.config()).coreV1().pods("book");
+  const testing::MakeTask make_ = [this] { return readsAll(pods_); };
+};
+
+TEST_F(BrokenLogTest, IsStoppedAtEachWait) { testing::stopAtEachWait(make_); }
+TEST_F(BrokenLogTest, IsDestroyedAtEachWait) { testing::destroyAtEachWait(make_); }
 
 }  // namespace
 }  // namespace kube

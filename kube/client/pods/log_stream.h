@@ -14,6 +14,8 @@
 // connection broke, and neither loses nor repeats a line, as long as the server still has the lines
 // in between. A failure to open the log again ends the stream.
 //
+// AsyncLogStream is the form for coroutines.
+//
 // A view is valid until the next call. Only a line that arrives in several pieces is copied: a slow
 // reader makes the server wait.
 //
@@ -21,27 +23,52 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <string>
 #include <string_view>
 
-#include "kube/http/transport.h"
-#include "kube/meta/time.h"
+#include "kube/base/task.h"
 
 namespace kube {
 
+namespace detail {
+class LogReader;
+}
+
+/// A log for coroutines:
+///
+///   auto log = co_await pods.logs("web");
+///   while (true) {
+///     const auto line = co_await log.nextLine();
+///     if (!line) break;
+///     ...
+///   }
+///
+/// On a stop, its functions throw CanceledError, and the log can be read on with another stop
+/// token. It outlives the tasks that it returns.
+class AsyncLogStream {
+ public:
+  explicit AsyncLogStream(std::unique_ptr<detail::LogReader> reader);
+  AsyncLogStream(AsyncLogStream&&) noexcept;
+  AsyncLogStream& operator=(AsyncLogStream&&) noexcept;
+  ~AsyncLogStream();
+
+  /// Waits for the next line, without its line break; none at the end.
+  Task<std::optional<std::string_view>> nextLine();
+  /// Waits for the next bytes, as they arrive; see LogStream::read().
+  Task<std::optional<std::string_view>> read();
+
+ private:
+  friend class LogStream;
+  std::unique_ptr<detail::LogReader> reader_;
+};
+
 class LogStream {
  public:
-  LogStream(HttpStream stream, std::stop_token stop);
-
-  /// Opens a log, with timestamps, from a time on; a zero time means from the beginning.
-  using Reopen = std::function<HttpStream(Time since)>;
-  /// A stream that continues after its connection breaks.
-  LogStream(Reopen reopen, bool keepTimestamps, std::stop_token stop);
+  /// PodClient opens logs. The stop token ends the stream.
+  LogStream(AsyncLogStream log, std::stop_token stop);
   LogStream(LogStream&&) noexcept;
   LogStream& operator=(LogStream&&) noexcept;
   ~LogStream();
@@ -80,18 +107,11 @@ class LogStream {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  bool fetch();
-  std::optional<std::string_view> rawLine();
-  std::optional<std::string_view> resumingLine();
+  template <class Take>
+  std::optional<std::string_view> taken(Take take);
 
-  struct Resume;  // the state for opening the log again
-  std::unique_ptr<Resume> resume_;
-  HttpStream stream_;
+  std::unique_ptr<detail::LogReader> reader_;
   std::stop_token stop_;
-  std::string_view rest_;  // the unread part of the last piece
-  std::string line_;       // the beginning of a line, from earlier pieces
-  bool lineTaken_ = false;
-  bool over_ = false;
 };
 
 }  // namespace kube

@@ -7,6 +7,7 @@
 #include <future>
 #include <vector>
 
+#include "kube/base/internal/test_loop_testing.h"
 #include "kube/client/core/v1.h"
 #include "kube/codec/json.h"
 #include "kube/meta/api_error.h"
@@ -86,7 +87,7 @@ TEST_F(LogStreamTest, ALineIsReturnedAsSoonAsItIsWritten) {
 
 TEST_F(LogStreamTest, BytesAreUnchangedAndBeginAfterTheLastLine) {
   LogStream log = pods().logs("web");
-  const std::string text("one\ntwo\0\xff\n\nthree", 17);
+  const std::string text("one\ntwo\0\xff\n\nthree", 16);
   container().write(text);
   container().close();
   EXPECT_EQ(log.nextLine(), "one");
@@ -150,6 +151,58 @@ TEST_F(LogStreamTest, MayBeMovedInTheMiddle) {
   EXPECT_EQ(log.nextLine(), "one");
   LogStream moved = std::move(log);
   EXPECT_THAT(rest(moved), ElementsAre("two", "three"));
+}
+
+// --- The awaitable form.
+
+Task<std::vector<std::string>> awaitedLines(AsyncPodClient pods) {
+  AsyncLogStream log = co_await pods.logs("web");
+  std::vector<std::string> lines;
+  for (;;) {
+    const auto line = co_await log.nextLine();
+    if (!line) break;
+    lines.emplace_back(*line);
+  }
+  co_return lines;
+}
+Task<std::optional<std::string>> copied(Task<std::optional<std::string_view>> reading) {
+  const auto piece = co_await std::move(reading);
+  co_return piece ? std::optional<std::string>(*piece) : std::nullopt;
+}
+
+TEST_F(LogStreamTest, LinesAreAwaited) {
+  testing::TestLoop loop;
+  testing::Begun<std::vector<std::string>> task(awaitedLines(pods().async()), loop.executor());
+  for (const char* piece : {"first\nsec", "o", "nd\n", "\nthi"}) {
+    ASSERT_TRUE(container().write(piece));
+    loop.runOne();
+  }
+  EXPECT_FALSE(task.over());
+  container().close();
+  loop.runUntil([&] { return task.over(); });
+  EXPECT_THAT(task.result(), ElementsAre("first", "second", "", "thi"));
+}
+
+TEST_F(LogStreamTest, ALogIsReadOnAfterAStoppedOrDestroyedRead) {
+  AsyncLogStream log = blockOn(pods().async().logs("web"));
+  container().write("one\nhal");
+  EXPECT_EQ(blockOn(copied(log.nextLine())), "one");
+  testing::TestLoop loop;
+  using Read = testing::Begun<std::optional<std::string>>;
+  std::stop_source stop;
+  Read stopped(copied(log.nextLine()), loop.executor(), stop.get_token());
+  stop.request_stop();
+  loop.runUntil([&] { return stopped.over(); });
+  EXPECT_THROW(stopped.result(), CanceledError);
+  { const Read destroyed(copied(log.nextLine()), loop.executor()); }
+  container().write("f\nquart");
+  EXPECT_EQ(blockOn(copied(log.nextLine())), "half");
+  { const Read destroyed(copied(log.nextLine()), loop.executor()); }
+  container().write("er\n");
+  EXPECT_EQ(blockOn(copied(log.read())), "quart");  // bytes begin after the last line
+  EXPECT_EQ(blockOn(copied(log.read())), "er\n");
+  container().abort();
+  EXPECT_THROW(blockOn(copied(log.nextLine())), TransportError);
 }
 
 TEST(LogsTest, AFailureIsAnApiError) {

@@ -5,6 +5,8 @@
 //   for (std::string_view line : pods.logs("web", {.container = "app", .tailLines = 100})) ...
 //   pods.evict("web", {.gracePeriodSeconds = 30});
 //
+// async() returns the awaitable form, which has all of these verbs.
+//
 // Errors and thread safety are those of ResourceClient.
 #pragma once
 

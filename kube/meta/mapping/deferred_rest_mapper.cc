@@ -12,19 +12,33 @@ DiscoverySnapshot::DiscoverySnapshot(std::span<const ApiGroupResources> groups)
 DeferredRestMapper::DeferredRestMapper(std::shared_ptr<DiscoverySource> source)
     : source_(std::move(source)) {}
 
-DeferredRestMapper::Snapshot DeferredRestMapper::snapshot() const {
-  return known_.get([this] { return std::make_shared<const DiscoverySnapshot>(source_->fetch()); });
+namespace {
+
+Task<DeferredRestMapper::Snapshot> fetched(DiscoverySource& source) {
+  const auto groups = co_await source.fetch();
+  co_return std::make_shared<const DiscoverySnapshot>(groups);
 }
 
-DeferredRestMapper::Snapshot DeferredRestMapper::newerThan(const Snapshot& old) const {
+}  // namespace
+
+Task<DeferredRestMapper::Snapshot> DeferredRestMapper::snapshotAsync() const {
+  return known_.get([this] { return fetched(*source_); });
+}
+
+DeferredRestMapper::Snapshot DeferredRestMapper::snapshot() const {
+  return detail::runBlocking(snapshotAsync(), {});
+}
+
+Task<DeferredRestMapper::Snapshot> DeferredRestMapper::newerThan(Snapshot old) const {
   // fresh() is called first: a thread that makes the source fresh has replaced `old` before.
   const bool fresh = source_->fresh();
-  if (known_.current() != old) return snapshot();
-  if (fresh) return nullptr;
-  return known_.getNewer(old, [this] {
+  if (known_.current() != old) co_return co_await snapshotAsync();
+  if (fresh) co_return nullptr;
+  const auto fetch = [this] {
     source_->invalidate();
-    return std::make_shared<const DiscoverySnapshot>(source_->fetch());
-  });
+    return fetched(*source_);
+  };
+  co_return co_await known_.getNewer(old, fetch);
 }
 
 void DeferredRestMapper::reset() const {
@@ -35,15 +49,8 @@ void DeferredRestMapper::reset() const {
 
 template <class Ask>
 auto DeferredRestMapper::asked(Ask ask) const {
-  const Snapshot known = snapshot();
-  auto answer = ask(*known->mapper);
-  if constexpr (requires { answer.has_value(); }) {
-    if (answer.has_value()) return answer;
-  } else {
-    if (!answer.empty()) return answer;
-  }
-  if (const Snapshot newer = newerThan(known)) return ask(*newer->mapper);
-  return answer;
+  const auto look = [&](const DiscoverySnapshot& known) { return ask(*known.mapper); };
+  return detail::runBlocking(lookUp(look), {});
 }
 
 std::optional<GroupVersionKind> DeferredRestMapper::findKind(

@@ -5,19 +5,24 @@
 //   ShortcutExpander named(mapper, [mapper] { return mapper->snapshot()->shortNames; });
 //   named.kindFor({.resource = "networks"});   // fetches; the next lookup does not
 //
-// A lookup passes on exceptions of the source; the next lookup tries again.
+// A lookup passes on exceptions of the source; the next lookup tries again. lookUp() is the
+// awaitable form of every lookup.
 //
-// Thread safety: lookups may be made from any thread at any time. If several threads need a fetch,
-// one fetches and the others wait for the result. No lock is held meanwhile. A source must not use
-// the mapper that waits for it.
+// Thread safety: lookups may be made from any thread at any time. If several threads or tasks need
+// a fetch, one fetches and the others wait for the result. No lock is held meanwhile. A source must
+// not use the mapper that waits for it.
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kube/base/internal/shared_fetch.h"
+#include "kube/base/task.h"
 #include "kube/meta/mapping/rest_mapper.h"
 #include "kube/meta/mapping/shortcut_expander.h"
 #include "kube/meta/mapping/static_rest_mapper.h"
@@ -30,8 +35,9 @@ class DiscoverySource {
  public:
   virtual ~DiscoverySource();
 
-  /// Returns the groups in the server's order of preference. May use a cache.
-  virtual std::vector<ApiGroupResources> fetch() = 0;
+  /// Returns the groups in the server's order of preference. May use a cache. The source outlives
+  /// the task.
+  virtual Task<std::vector<ApiGroupResources>> fetch() = 0;
   /// True if everything fetched since the start, or since the last invalidate(), came from the
   /// server itself: fetching again would not help.
   virtual bool fresh() = 0;
@@ -50,10 +56,36 @@ struct DiscoverySnapshot {
 
 class DeferredRestMapper final : public RestMapper {
  public:
+  using Snapshot = std::shared_ptr<const DiscoverySnapshot>;
+
   explicit DeferredRestMapper(std::shared_ptr<DiscoverySource> source);
 
   /// The known snapshot; fetches one if there is none.
-  std::shared_ptr<const DiscoverySnapshot> snapshot() const;
+  Snapshot snapshot() const;
+  Task<Snapshot> snapshotAsync() const;
+
+  /// Returns the answer of a function to the known snapshot. If that is empty (an optional, a
+  /// container), or the function throws because there is no match (isNoMatch), it is asked again
+  /// with a newer snapshot, unless the known one is fresh. The mapper outlives the task.
+  template <class Look>
+  Task<std::invoke_result_t<Look&, const DiscoverySnapshot&>> lookUp(Look look) const {
+    using Answer = std::invoke_result_t<Look&, const DiscoverySnapshot&>;
+    const Snapshot known = co_await snapshotAsync();
+    std::optional<Answer> answer;
+    std::exception_ptr noMatch;
+    try {
+      answer.emplace(look(*known));
+    } catch (const Error& error) {
+      if (!isNoMatch(error)) throw;
+      noMatch = std::current_exception();
+    }
+    if (answer && !isEmpty(*answer)) co_return *std::move(answer);
+    const Snapshot newer = co_await newerThan(known);
+    if (newer != nullptr) co_return look(*newer);
+    if (noMatch) std::rethrow_exception(noMatch);
+    co_return *std::move(answer);
+  }
+
   /// Also invalidates the source.
   void reset() const override;
 
@@ -69,12 +101,21 @@ class DeferredRestMapper final : public RestMapper {
   std::optional<String> findSingular(std::string_view resource) const override;
 
  private:
-  using Snapshot = std::shared_ptr<const DiscoverySnapshot>;
-
+  template <class Answer>
+  static bool isEmpty(const Answer& answer) {
+    if constexpr (requires { answer.has_value(); }) {
+      return !answer.has_value();
+    } else if constexpr (requires { answer.empty(); }) {
+      return answer.empty();
+    } else {
+      return false;
+    }
+  }
+  /// Asks the mapper of the snapshots.
   template <class Ask>
   auto asked(Ask ask) const;
   /// A snapshot other than `old`, which lacks something; null if fetching would not help.
-  Snapshot newerThan(const Snapshot& old) const;
+  Task<Snapshot> newerThan(Snapshot old) const;
 
   std::shared_ptr<DiscoverySource> source_;
   mutable SharedFetch<DiscoverySnapshot> known_;

@@ -30,14 +30,14 @@ struct FakeSource final : DiscoverySource {
   std::function<void()> whileFetching = [] {};
   std::function<void()> beforeFreshness = [] {};  // called once
 
-  std::vector<ApiGroupResources> fetch() override {
+  Task<std::vector<ApiGroupResources>> fetch() override {
     ++fetches;
     whileFetching();
     if (failures > 0) {
       --failures;
       throw TransportError("the server is away");
     }
-    return isFresh ? served : cached;
+    co_return isFresh ? served : cached;
   }
   bool fresh() override {
     const bool before = isFresh;
@@ -88,7 +88,10 @@ TEST_F(DeferredTest, FetchesOnceMoreForMissingResourcesUnlessFresh) {
 TEST_F(DeferredTest, ASourceThatIsNeverFreshIsAskedOnlyOnceMore) {
   struct NeverFresh final : DiscoverySource {
     int fetches = 0;
-    std::vector<ApiGroupResources> fetch() override { return ++fetches, serving("foo", "Foo"); }
+    Task<std::vector<ApiGroupResources>> fetch() override {
+      ++fetches;
+      co_return serving("foo", "Foo");
+    }
     bool fresh() override { return false; }
     void invalidate() override {}
   };
@@ -237,6 +240,16 @@ TEST_F(DeferredTest, ShortNamesOfNewResourcesAreFound) {
   EXPECT_EQ(expander.kindFor({"a", "", "sc"}), (GroupVersionKind{"a", "v1", "StorageClass"}));
   EXPECT_EQ(expander.resourceFor({.resource = "sc"}).resource, "storageclasses");
   EXPECT_EQ(mapper->snapshot()->categories->expand("all")->front().resource, "storageclasses");
+}
+
+TEST_F(Deferred, AnAwaitedLookupThatThrowsNoMatchFetchesAgain) {
+  source->served = serving("foo", "Foo");
+  const auto kindOf = [&](const DiscoverySnapshot& known) { return known.mapper->kindFor(foo); };
+  EXPECT_EQ(blockOn(mapper->lookUp(kindOf)).kind, "Foo");
+  EXPECT_EQ(source->fetches, 2);
+  const auto missing = [&](const DiscoverySnapshot& known) { return known.mapper->kindFor(bar); };
+  EXPECT_THROW(blockOn(mapper->lookUp(missing)), NoResourceMatchError);
+  EXPECT_EQ(source->fetches, 2);
 }
 
 }  // namespace
