@@ -244,7 +244,7 @@ Task<int> waitsForTheOther(std::stop_source own, std::stop_token other) {
   co_return 1;
 }
 
-TEST(WhenAll, RunsTasksSideBySideInABlockingCall) {
+TEST(WhenAllTest, RunsTasksSideBySideInABlockingCall) {
   std::stop_source a;
   std::stop_source b;
   auto both = whenAll(waitsForTheOther(a, b.get_token()), waitsForTheOther(b, a.get_token()));

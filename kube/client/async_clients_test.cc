@@ -140,7 +140,7 @@ TEST_F(SameRequestsTest, OfObjectsOfAnyKind) {
               HasSubstr("as=PartialObjectMetadata"));
 }
 
-TEST(AsyncClients, ErrorsOfSubresourcesAreThoseOfTheBlockingForm) {
+TEST(AsyncClientsTest, ErrorsOfSubresourcesAreThoseOfTheBlockingForm) {
   ScriptedServer server([](const ServerRequest&) -> ServerResponse {
     return {.status = 429, .body = toJson(status::tooManyRequests("budget", 0))};
   });

@@ -321,7 +321,7 @@ TEST_F(AsyncClientTest, WaitsForTheRateLimit) {
 
 // --- Many at a time.
 
-TEST(AsyncClient, HasAThousandGetsUnderWayOnOneThread) {
+TEST(AsyncClientTest, HasAThousandGetsUnderWayOnOneThread) {
   constexpr std::size_t kCount = 1000;
   std::mutex mutex;
   std::vector<Responder> held;

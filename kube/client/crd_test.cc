@@ -121,7 +121,7 @@ using ::testing::HasSubstr;
 
 Value schema() { return toUnstructured(schemaOf(TypeOf<crdtest::Network>::info)).object; }
 
-TEST(Crd, TablesAndNotesMakeTheSchema) {
+TEST(CrdTest, TablesAndNotesMakeTheSchema) {
   const Value network = schema();
   const Value& spec = network["properties"]["spec"];
   EXPECT_EQ(network["required"], Value(Value::Array{"spec"}));
@@ -155,7 +155,7 @@ TEST(Crd, TablesAndNotesMakeTheSchema) {
   EXPECT_EQ(conditions["items"]["properties"]["type"]["type"], "string");
 }
 
-TEST(Crd, NamesScopeColumnsAndSubresourcesComeFromTheKind) {
+TEST(CrdTest, NamesScopeColumnsAndSubresourcesComeFromTheKind) {
   const auto crd = kube::crd<crdtest::Network>();
   EXPECT_EQ(crd.metadata.name, "networks.crd.example.com");
   EXPECT_EQ(crd.spec->scope, "Namespaced");
@@ -173,7 +173,7 @@ TEST(Crd, NamesScopeColumnsAndSubresourcesComeFromTheKind) {
   EXPECT_EQ(version.selectableFields[0].jsonPath, ".spec.mode");
 }
 
-TEST(Crd, TheFirstOfSeveralVersionsIsStored) {
+TEST(CrdTest, TheFirstOfSeveralVersionsIsStored) {
   const auto crd = kube::crd<crdtest::Network, crdtest::OldNetwork>();
   ASSERT_EQ(crd.spec->versions.size(), 2U);
   EXPECT_TRUE(crd.spec->versions[0].storage);
@@ -181,19 +181,19 @@ TEST(Crd, TheFirstOfSeveralVersionsIsStored) {
   EXPECT_EQ(crd.spec->versions[1].name, "v1alpha1");
 }
 
-TEST(Crd, VersionsOfDifferentKindsAreAnErrorThatNamesThem) {
+TEST(CrdTest, VersionsOfDifferentKindsAreAnErrorThatNamesThem) {
   EXPECT_THAT(errorOf<Error>([] { kube::crd<crdtest::Network, crdtest::Plant>(); }),
               HasSubstr("Network and crd.example.com/v1 Plant"));
   EXPECT_THROW(crd<crdtest::Peer>(), Error);  // not a kind
 }
 
-TEST(Crd, ARecursiveTypeAllowsAnythingInItsInnerOccurrence) {
+TEST(CrdTest, ARecursiveTypeAllowsAnythingInItsInnerOccurrence) {
   const Value plant = toUnstructured(schemaOf(TypeOf<crdtest::Plant>::info)).object;
   EXPECT_EQ(toJson(plant["properties"]["spec"]["properties"]["children"]),
             R"({"items":{"x-kubernetes-preserve-unknown-fields":true},"type":"array"})");
 }
 
-TEST(EnsureCrd, InstallsWaitsAndServes) {
+TEST(EnsureCrdTest, InstallsWaitsAndServes) {
   testing::ApiServer server;
   const Clientset clients(server.config());
   const auto there = ensureCrd(clients, crd<crdtest::Network>());
@@ -212,7 +212,7 @@ TEST(EnsureCrd, InstallsWaitsAndServes) {
   EXPECT_THROW(networks.update(network), ApiError);
 }
 
-TEST(EnsureCrd, UpdatesADefinitionAndKeepsChangesOfOthers) {
+TEST(EnsureCrdTest, UpdatesADefinitionAndKeepsChangesOfOthers) {
   testing::ApiServer server;
   const Clientset clients(server.config());
   const auto definitions = clients.apiextensionsV1().customResourceDefinitions();
@@ -230,7 +230,7 @@ TEST(EnsureCrd, UpdatesADefinitionAndKeepsChangesOfOthers) {
   EXPECT_EQ(second.metadata.labels["mine"], "yes");
 }
 
-TEST(EnsureCrd, TakenNamesAreAnErrorAtOnce) {
+TEST(EnsureCrdTest, TakenNamesAreAnErrorAtOnce) {
   testing::ApiServer server;
   const Clientset clients(server.config());
   ensureCrd(clients, crd<crdtest::Network>());

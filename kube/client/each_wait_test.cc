@@ -244,9 +244,9 @@ struct Verb {
   Task<> (*make)(Verbs);
 };
 
-class EachWait : public PodServerTest, public ::testing::WithParamInterface<Verb> {
+class EachWaitTest : public PodServerTest, public ::testing::WithParamInterface<Verb> {
  protected:
-  EachWait() {
+  EachWaitTest() {
     with_.maps.create(mapNamed("a"));
     with_.maps.create(mapNamed("b"));
     appsv1::Deployment web;
@@ -273,18 +273,18 @@ class EachWait : public PodServerTest, public ::testing::WithParamInterface<Verb
   const testing::MakeTask make_ = [this] { return GetParam().make(with_); };
 };
 
-TEST_P(EachWait, CanBeStopped) {
+TEST_P(EachWaitTest, CanBeStopped) {
   testing::stopAtEachWait(make_);
   EXPECT_EQ(with_.maps.get("a").metadata.name, "a");
 }
 
-TEST_P(EachWait, CanBeDestroyed) {
+TEST_P(EachWaitTest, CanBeDestroyed) {
   testing::destroyAtEachWait(make_);
   EXPECT_EQ(with_.maps.get("a").metadata.name, "a");
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    OfVerb, EachWait,
+    OfVerb, EachWaitTest,
     ::testing::Values(
         Verb{"Watch", watches}, Verb{"CreateAndRemove", createsAndRemoves},
         Verb{"EachItem", readsItems}, Verb{"Together", readsTogether}, Verb{"Pages", readsPages},

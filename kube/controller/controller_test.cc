@@ -446,7 +446,7 @@ ConfigMap mapOf(std::string_view version, std::int64_t generation = 1) {
   return object;
 }
 
-TEST(Predicates, FilterUpdatesOnly) {
+TEST(PredicatesTest, FilterUpdatesOnly) {
   const ConfigMap object = mapOf("1");
   const auto ask = [&](const Predicate<ConfigMap>& predicate) {
     EXPECT_TRUE(predicate({nullptr, &object}));
@@ -459,7 +459,7 @@ TEST(Predicates, FilterUpdatesOnly) {
   ask(annotationsChanged);
 }
 
-TEST(Predicates, DetectChanges) {
+TEST(PredicatesTest, DetectChanges) {
   const ConfigMap before = mapOf("1");
   ConfigMap after = mapOf("2");
   const Change<ConfigMap> change{&before, &after};
@@ -475,7 +475,7 @@ TEST(Predicates, DetectChanges) {
   EXPECT_TRUE(annotationsChanged(change));
 }
 
-TEST(Predicates, WorkForObjectsWithoutStructs) {
+TEST(PredicatesTest, WorkForObjectsWithoutStructs) {
   const auto object = [](std::string_view version, std::int64_t generation) {
     Unstructured result;
     result.setResourceVersion(version);
@@ -494,7 +494,7 @@ TEST(Predicates, WorkForObjectsWithoutStructs) {
   EXPECT_TRUE(labelsMatch("app=web")(change));
 }
 
-TEST(Predicates, Combine) {
+TEST(PredicatesTest, Combine) {
   const ConfigMap before = mapOf("1");
   const ConfigMap after = mapOf("2");
   const Change<ConfigMap> change{&before, &after};
@@ -505,7 +505,7 @@ TEST(Predicates, Combine) {
   EXPECT_FALSE(noneOf(generationChanged)(Change<ConfigMap>{nullptr, &after}));
 }
 
-TEST(Predicates, SelectByLabelsNowOrBefore) {
+TEST(PredicatesTest, SelectByLabelsNowOrBefore) {
   const ConfigMap web = mapOf("1");
   ConfigMap db = mapOf("2");
   db.metadata.labels["app"] = "db";

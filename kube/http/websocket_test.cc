@@ -242,7 +242,7 @@ constexpr const char* kUpgraded =
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: KEY\r\n"
     "Sec-WebSocket-Protocol: y\r\n";
 
-TEST(BadWebSocketServer, AnswersThatAreNoWebSockets) {
+TEST(BadWebSocketServerTest, AnswersThatAreNoWebSockets) {
   const auto problem = [](std::string headers) {
     return BadServer(std::move(headers), "").problem();
   };
@@ -255,7 +255,7 @@ TEST(BadWebSocketServer, AnswersThatAreNoWebSockets) {
               HasSubstr("extensions"));
 }
 
-TEST(BadWebSocketServer, FramesThatAreNone) {
+TEST(BadWebSocketServerTest, FramesThatAreNone) {
   for (const std::string& frames :
        {std::string("\x82\x81mask!"), std::string("\xf2\x01x"), std::string("\x80\x01x"),
         std::string("\x88\x01x"), std::string("\x83\0", 2), std::string("HTTP/1.1 200 OK\r\n")}) {

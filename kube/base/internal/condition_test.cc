@@ -50,7 +50,7 @@ class Numbers {
   std::deque<int> numbers_ KUBE_GUARDED_BY(numbersMutex_);
 };
 
-TEST(Condition, ATaskGoesOnWhenTheConditionIsMet) {
+TEST(ConditionTest, ATaskGoesOnWhenTheConditionIsMet) {
   Numbers numbers;
   TestLoop loop;
   Begun<int> next(numbers.next(), loop.executor());
@@ -63,7 +63,7 @@ TEST(Condition, ATaskGoesOnWhenTheConditionIsMet) {
   EXPECT_EQ(blockOn(numbers.next()), 8) << "without a wait";
 }
 
-TEST(Condition, EachTaskThatWaitsLooksAgain) {
+TEST(ConditionTest, EachTaskThatWaitsLooksAgain) {
   Numbers numbers;
   TestLoop loop;
   Begun<int> first(numbers.next(), loop.executor()), second(numbers.next(), loop.executor());
@@ -76,7 +76,7 @@ TEST(Condition, EachTaskThatWaitsLooksAgain) {
   EXPECT_EQ(second.result(), 2);
 }
 
-TEST(Condition, AStopEndsTheWait) {
+TEST(ConditionTest, AStopEndsTheWait) {
   Numbers numbers;
   TestLoop loop;
   std::stop_source stop;
@@ -88,7 +88,7 @@ TEST(Condition, AStopEndsTheWait) {
   EXPECT_EQ(late.result(), -1);
 }
 
-TEST(Condition, ADestroyedTaskWaitsNoMore) {
+TEST(ConditionTest, ADestroyedTaskWaitsNoMore) {
   Numbers numbers;
   TestLoop loop;
   Begun<int> gone(numbers.next(), loop.executor()), dropped(numbers.next(), loop.executor());
@@ -100,7 +100,7 @@ TEST(Condition, ADestroyedTaskWaitsNoMore) {
   EXPECT_EQ(next.result(), 1);
 }
 
-TEST(Condition, AThreadBlocks) {
+TEST(ConditionTest, AThreadBlocks) {
   Numbers numbers;
   auto waiter = std::async(std::launch::async, [&] { return runBlocking(numbers.next(), {}); });
   numbers.add(3);
@@ -112,7 +112,7 @@ TEST(Condition, AThreadBlocks) {
   EXPECT_EQ(stopped.get(), -1);
 }
 
-TEST(Condition, AnIoThreadMayNotBlock) {
+TEST(ConditionTest, AnIoThreadMayNotBlock) {
   Numbers numbers;
   std::thread([&] {
     setMayBlock(false);
@@ -123,7 +123,7 @@ TEST(Condition, AnIoThreadMayNotBlock) {
   }).join();
 }
 
-TEST(Condition, TasksAndThreadsShareTheWork) {
+TEST(ConditionTest, TasksAndThreadsShareTheWork) {
   constexpr int kNumbers = 2000;
   Numbers numbers;
   std::atomic<int> sum = 0;

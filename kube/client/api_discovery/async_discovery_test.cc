@@ -89,7 +89,7 @@ TEST_F(VersionsAtOnceTest, AreRequestedByBothForms) {
   EXPECT_THAT(blockOn(client_.async().serverGroupsAndResources()).resources, SizeIs(kVersions));
 }
 
-TEST(AsyncDiscoveryTasks, KeepTheirDiscovery) {
+TEST(AsyncDiscoveryTasksTest, KeepTheirDiscovery) {
   DiscoveryServer server;
   TestLoop loop;
   Begun<metav1::APIGroupList> client(DiscoveryClient(server.config()).async().serverGroups(),
@@ -103,7 +103,7 @@ TEST(AsyncDiscoveryTasks, KeepTheirDiscovery) {
 
 // --- The cache.
 
-TEST(AsyncCachedDiscovery, TasksShareTheRequests) {
+TEST(AsyncCachedDiscoveryTest, TasksShareTheRequests) {
   DiscoveryServer server(Style::V2);
   const CachedDiscoveryClient cached{DiscoveryClient(server.config())};
   const auto all = cached.async();
@@ -115,7 +115,7 @@ TEST(AsyncCachedDiscovery, TasksShareTheRequests) {
   EXPECT_FALSE(all.fresh());
 }
 
-TEST(AsyncCachedDiscovery, AnotherTaskAsksInsteadOfADestroyedOrStoppedOne) {
+TEST(AsyncCachedDiscoveryTest, AnotherTaskAsksInsteadOfADestroyedOrStoppedOne) {
   DiscoveryServer server(Style::V2);
   const CachedDiscoveryClient cached{DiscoveryClient(server.config())};
   TestLoop loop;
@@ -131,7 +131,7 @@ TEST(AsyncCachedDiscovery, AnotherTaskAsksInsteadOfADestroyedOrStoppedOne) {
   EXPECT_THROW(stopped.result(), CanceledError);
 }
 
-TEST(AsyncCachedDiscovery, WritesAndReadsFiles) {
+TEST(AsyncCachedDiscoveryTest, WritesAndReadsFiles) {
   DiscoveryServer server;
   const test::TemporaryFolder folder;
   const auto process = [&] {
@@ -145,7 +145,7 @@ TEST(AsyncCachedDiscovery, WritesAndReadsFiles) {
   EXPECT_EQ(server.asked().size(), requests);
 }
 
-TEST(AsyncCachedDiscovery, OnlyFailedVersionsAreRequestedAgain) {
+TEST(AsyncCachedDiscoveryTest, OnlyFailedVersionsAreRequestedAgain) {
   DiscoveryServer server;
   server.fail("/apis/batch/v1", 503);
   const CachedDiscoveryClient cached{DiscoveryClient(server.config())};
@@ -159,7 +159,7 @@ TEST(AsyncCachedDiscovery, OnlyFailedVersionsAreRequestedAgain) {
 
 // --- The mapper.
 
-TEST(AsyncDiscoveryMapper, MapsNames) {
+TEST(AsyncDiscoveryMapperTest, MapsNames) {
   DiscoveryServer server;
   const auto blocking = discoveryRestMapper(DiscoveryClient(server.config()));
   const AsyncDiscoveryRestMapper mapper = blocking->async();
@@ -189,7 +189,7 @@ TEST(AsyncDiscoveryMapper, MapsNames) {
             errorOf<NoResourceMatchError>([&] { blocking->kindFor(none); }));
 }
 
-TEST(AsyncDiscoveryMapper, FindsNewResourcesByTheirShortNames) {
+TEST(AsyncDiscoveryMapperTest, FindsNewResourcesByTheirShortNames) {
   DiscoveryServer server;
   FakeClock clock;
   const auto mapper =

@@ -280,7 +280,7 @@ class BadServer {
   const Clientset clients_{server_.config()};
 };
 
-TEST(AsyncSessionWith, AServerThatDisappears) {
+TEST(AsyncSessionWithTest, AServerThatDisappears) {
   std::shared_ptr<detail::ServerWebSocket> held;
   std::promise<void> accepted;
   const BadServer server([&](const auto& socket) {
@@ -300,7 +300,7 @@ TEST(AsyncSessionWith, AServerThatDisappears) {
   EXPECT_FALSE(blockOn(session.write("x")));
 }
 
-TEST(AsyncSessionWith, AServerThatSendsGarbage) {
+TEST(AsyncSessionWithTest, AServerThatSendsGarbage) {
   RawServer server([](RawConnection& connection, int) {
     const std::string head = connection.readHead();
     constexpr std::string_view kKey = "Sec-WebSocket-Key: ";

@@ -401,13 +401,13 @@ Task<> openAndRead(AsyncPodClient pods) {
   co_await stream.read();
 }
 
-TEST(AsyncPortForwardTo, AServerThatSendsGarbage) {
+TEST(AsyncPortForwardToTest, AServerThatSendsGarbage) {
   const OddTunnel server(std::string(1000, '\xff'));
   EXPECT_THAT(thrown<TransportError>([&] { blockOn(openAndRead(server.pods())); }),
               AnyOf(HasSubstr("violates the protocol"), HasSubstr("accepts no stream")));
 }
 
-TEST(AsyncPortForwardTo, AServerThatSendsManyEmptyMessages) {
+TEST(AsyncPortForwardToTest, AServerThatSendsManyEmptyMessages) {
   std::string messages;
   for (int i = 0; i < 20'000; ++i) messages += std::string_view("\x82\0", 2);
   messages += std::string_view("\x89\0", 2);
@@ -420,7 +420,7 @@ TEST(AsyncPortForwardTo, AServerThatSendsManyEmptyMessages) {
               AnyOf(HasSubstr("accepts no stream"), HasSubstr("too many messages")));
 }
 
-TEST(AsyncPortForwardTo, AServerThatLeavesAtOnce) {
+TEST(AsyncPortForwardToTest, AServerThatLeavesAtOnce) {
   // GOAWAY of SPDY: no more streams.
   const OddTunnel server(std::string("\x80\x03\0\x07\0\0\0\x08\0\0\0\0\0\0\0\0", 16));
   const auto left = AnyOf(HasSubstr("accepts no"), HasSubstr("lost connection to pod"));

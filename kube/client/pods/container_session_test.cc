@@ -352,7 +352,7 @@ class OddServer {
 
 const std::string kSuccess = "\3{\"status\":\"Success\"}";
 
-TEST(ContainerProtocol, TheFourthVersionCannotCloseStdin) {
+TEST(ContainerProtocolTest, TheFourthVersionCannotCloseStdin) {
   const OddServer server("v4.channel.k8s.io", [](const auto& socket) {
     socket->start({.onData =
                        [socket](std::string_view piece, bool, bool) {
@@ -370,7 +370,7 @@ TEST(ContainerProtocol, TheFourthVersionCannotCloseStdin) {
   EXPECT_EQ(session.output().out, "hello");
 }
 
-TEST(ContainerProtocol, ACutInTheMiddleIsATransportError) {
+TEST(ContainerProtocolTest, ACutInTheMiddleIsATransportError) {
   const OddServer server("v5.channel.k8s.io", [](const auto& socket) {
     socket->sendNow("\1half of");
     socket->cut();
@@ -381,7 +381,7 @@ TEST(ContainerProtocol, ACutInTheMiddleIsATransportError) {
   EXPECT_THAT(thrown<TransportError>([&] { session.wait(); }), HasSubstr("closed in the middle"));
 }
 
-TEST(ContainerProtocol, AnEndWithoutAStatusIsATransportError) {
+TEST(ContainerProtocolTest, AnEndWithoutAStatusIsATransportError) {
   const OddServer server("v5.channel.k8s.io", [](const auto& socket) {
     socket->start({});
     socket->close(1011, "the node is on fire");
@@ -392,7 +392,7 @@ TEST(ContainerProtocol, AnEndWithoutAStatusIsATransportError) {
               AllOf(HasSubstr("1011"), HasSubstr("the node is on fire")));
 }
 
-TEST(ContainerProtocol, OddMessagesAreIgnored) {
+TEST(ContainerProtocolTest, OddMessagesAreIgnored) {
   const OddServer server("v5.channel.k8s.io", [](const auto& socket) {
     socket->start({});
     for (const char* odd : {"", "\4{}", "\5x", "\1", "\xff\1", "\x7f"}) socket->sendNow(odd);
@@ -403,7 +403,7 @@ TEST(ContainerProtocol, OddMessagesAreIgnored) {
   EXPECT_EQ(server.exec().output().out, "ok");
 }
 
-TEST(ContainerProtocol, AnInvalidStatusIsReportedAsText) {
+TEST(ContainerProtocolTest, AnInvalidStatusIsReportedAsText) {
   const OddServer server("v5.channel.k8s.io", [](const auto& socket) {
     socket->start({});
     socket->sendNow("\3something went wrong");
@@ -413,12 +413,12 @@ TEST(ContainerProtocol, AnInvalidStatusIsReportedAsText) {
   EXPECT_THAT(thrown<ApiError>([&] { session.wait(); }), HasSubstr("something went wrong"));
 }
 
-TEST(ContainerProtocol, AProtocolThatWasNotOfferedIsRefused) {
+TEST(ContainerProtocolTest, AProtocolThatWasNotOfferedIsRefused) {
   const OddServer server("v9.channel.k8s.io", [](const auto& socket) { socket->start({}); });
   EXPECT_THAT(thrown<TransportError>([&] { server.exec(); }), HasSubstr("v9.channel.k8s.io"));
 }
 
-TEST(ContainerProtocol, AServerWithoutWebSocketsIsAnError) {
+TEST(ContainerProtocolTest, AServerWithoutWebSocketsIsAnError) {
   for (const int status : {200, 400, 403, 404, 503}) {
     ScriptedServer server([status](const ServerRequest&) -> ServerResponse {
       return {.status = status, .body = "upgrade? never heard of it"};

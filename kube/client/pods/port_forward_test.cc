@@ -242,7 +242,7 @@ class ChannelServer {
   const Clientset clients_{server_.config()};
 };
 
-TEST(PortForwardByChannels, EachConnectionHasItsOwnWebSocket) {
+TEST(PortForwardByChannelsTest, EachConnectionHasItsOwnWebSocket) {
   const ChannelServer server([](detail::ServerWebSocket& socket, std::string_view said) {
     socket.sendNow(std::string(1, '\0').append("heard ").append(said));
     if (said == "bye") socket.close(1000);
@@ -261,7 +261,7 @@ TEST(PortForwardByChannels, EachConnectionHasItsOwnWebSocket) {
             "SPDY/3.1+portforward.k8s.io, v4.channel.k8s.io, portforward.k8s.io");
 }
 
-TEST(PortForwardByChannels, ErrorsAreReported) {
+TEST(PortForwardByChannelsTest, ErrorsAreReported) {
   const ChannelServer server([](detail::ServerWebSocket& socket, std::string_view) {
     socket.sendNow("\1connection refused");
     socket.close(1000);
@@ -279,7 +279,7 @@ TEST(PortForwardByChannels, ErrorsAreReported) {
 
 // --- A server that sends requests and does not read the answers.
 
-TEST(PortForwardTo, AServerThatReadsNoAnswersIsDisconnected) {
+TEST(PortForwardToTest, AServerThatReadsNoAnswersIsDisconnected) {
   constexpr std::size_t kTooMuch = 64 << 20;
   std::atomic<std::size_t> written = 0;
   std::promise<void> over;

@@ -10,7 +10,7 @@
 namespace kube::detail {
 namespace {
 
-TEST(GuardedCallback, NothingThatIsThrownPasses) {
+TEST(GuardedCallbackTest, NothingThatIsThrownPasses) {
   std::exception_ptr thrown;
   EXPECT_EQ(guardedCallback(thrown, -1, [] { return 7; }), 7);
   EXPECT_EQ(thrown, nullptr);

@@ -18,7 +18,7 @@ Certificate firstOf(std::string_view text, PemUse use) {
   return nextCertificate(bio.get(), use);
 }
 
-TEST(Pem, WhatWasCheckedIsTakenOnce) {
+TEST(PemTest, WhatWasCheckedIsTakenOnce) {
   const Certificate checked = firstOf(test::kCertificate1, PemUse::Check);
   const Certificate taken = firstOf(test::kCertificate1, PemUse::Connect);
   EXPECT_EQ(taken.get(), checked.get());
@@ -31,32 +31,32 @@ TEST(Pem, WhatWasCheckedIsTakenOnce) {
   EXPECT_NE(privateKey(test::kKey1, PemUse::Connect).get(), checkedKey.get());
 }
 
-TEST(Pem, OtherTextIsNotTakenForIt) {
+TEST(PemTest, OtherTextIsNotTakenForIt) {
   const PrivateKey checked = privateKey(test::kKey1, PemUse::Check);
   const PrivateKey other = privateKey(test::kKey2, PemUse::Connect);
   EXPECT_NE(other.get(), checked.get());
   EXPECT_EQ(EVP_PKEY_eq(other.get(), checked.get()), 0);
 }
 
-TEST(Pem, WhatAConnectionHasParsedIsNotKept) {
+TEST(PemTest, WhatAConnectionHasParsedIsNotKept) {
   const PrivateKey first = privateKey(test::kKey2, PemUse::Connect);
   EXPECT_NE(privateKey(test::kKey2, PemUse::Connect).get(), first.get());
 }
 
-TEST(Pem, AFewAreKept) {
+TEST(PemTest, AFewAreKept) {
   const PrivateKey old = privateKey(test::kKey1, PemUse::Check);
   for (int i = 1; i <= 4; ++i) privateKey(test::kKey1 + std::string(i, '\n'), PemUse::Check);
   EXPECT_NE(privateKey(test::kKey1, PemUse::Connect).get(), old.get());
 }
 
-TEST(Pem, OfKeysOneIsKept) {
+TEST(PemTest, OfKeysOneIsKept) {
   const PrivateKey first = privateKey(test::kKey1, PemUse::Check);
   const PrivateKey second = privateKey(test::kKey2, PemUse::Check);
   EXPECT_NE(privateKey(test::kKey1, PemUse::Connect).get(), first.get());
   EXPECT_EQ(privateKey(test::kKey2, PemUse::Connect).get(), second.get());
 }
 
-TEST(Pem, ReadsCertificatesOneAfterTheOther) {
+TEST(PemTest, ReadsCertificatesOneAfterTheOther) {
   const std::string two = "a remark\n" + std::string(test::kCertificate1) + test::kCertificate1;
   const Bio bio = pemReader(two);
   EXPECT_TRUE(nextCertificate(bio.get(), PemUse::Connect));
@@ -77,7 +77,7 @@ std::string rewritten(std::string_view text, int (*write)(BIO*, const EVP_PKEY*)
   return {bytes, static_cast<std::size_t>(size)};
 }
 
-TEST(Pem, ReadsKeysHoweverTheyAreWritten) {
+TEST(PemTest, ReadsKeysHoweverTheyAreWritten) {
   const PrivateKey key = privateKey(test::kKey1, PemUse::Connect);
   const std::string traditional = rewritten(test::kKey1, [](BIO* out, const EVP_PKEY* own) {
     return PEM_write_bio_PrivateKey_traditional(out, own, nullptr, nullptr, 0, nullptr, nullptr);
@@ -93,7 +93,7 @@ TEST(Pem, ReadsKeysHoweverTheyAreWritten) {
   }
 }
 
-TEST(Pem, ReadsKeysOfEveryKind) {
+TEST(PemTest, ReadsKeysOfEveryKind) {
   for (const char* kind : {"RSA", "EC", "ED25519"}) {
     const PrivateKey made(kind == std::string_view("RSA")
                               ? EVP_PKEY_Q_keygen(nullptr, nullptr, kind, std::size_t{2048})
@@ -110,7 +110,7 @@ TEST(Pem, ReadsKeysOfEveryKind) {
   }
 }
 
-TEST(Pem, WhatCannotBeReadIsNull) {
+TEST(PemTest, WhatCannotBeReadIsNull) {
   EXPECT_FALSE(firstOf("", PemUse::Check));
   EXPECT_FALSE(
       firstOf("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", PemUse::Check));

@@ -242,7 +242,7 @@ TEST_F(DeferredTest, ShortNamesOfNewResourcesAreFound) {
   EXPECT_EQ(mapper->snapshot()->categories->expand("all")->front().resource, "storageclasses");
 }
 
-TEST_F(Deferred, AnAwaitedLookupThatThrowsNoMatchFetchesAgain) {
+TEST_F(DeferredTest, AnAwaitedLookupThatThrowsNoMatchFetchesAgain) {
   source->served = serving("foo", "Foo");
   const auto kindOf = [&](const DiscoverySnapshot& known) { return known.mapper->kindFor(foo); };
   EXPECT_EQ(blockOn(mapper->lookUp(kindOf)).kind, "Foo");

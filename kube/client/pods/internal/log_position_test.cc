@@ -22,7 +22,7 @@ std::vector<std::string> read(LogPosition& position, const std::vector<const cha
   return taken;
 }
 
-TEST(LogPosition, TimestampsAreRemovedOrKept) {
+TEST(LogPositionTest, TimestampsAreRemovedOrKept) {
   LogPosition bare(false), kept(true);
   EXPECT_THAT(
       read(bare, {"2024-01-02T03:04:05.1Z a b", "2024-01-02T03:04:06Z ", "2024-01-02T03:04:06Z"}),
@@ -31,7 +31,7 @@ TEST(LogPosition, TimestampsAreRemovedOrKept) {
   EXPECT_EQ(kept.since().str(), "2024-01-02T03:04:05Z");
 }
 
-TEST(LogPosition, LinesOfTheLastSecondAreReturnedOnce) {
+TEST(LogPositionTest, LinesOfTheLastSecondAreReturnedOnce) {
   LogPosition position(false);
   EXPECT_THAT(read(position, {"2024-01-02T03:04:05.1Z a", "2024-01-02T03:04:05.25Z b"}),
               ElementsAre("a", "b"));
@@ -42,7 +42,7 @@ TEST(LogPosition, LinesOfTheLastSecondAreReturnedOnce) {
       ElementsAre("c"));
 }
 
-TEST(LogPosition, LinesOfOneInstantAreCounted) {
+TEST(LogPositionTest, LinesOfOneInstantAreCounted) {
   LogPosition position(false);
   const char *a = "2024-01-02T03:04:05Z a", *b = "2024-01-02T03:04:05Z b",
              *c = "2024-01-02T03:04:05Z c";
@@ -57,7 +57,7 @@ TEST(LogPosition, LinesOfOneInstantAreCounted) {
   EXPECT_THAT(read(position, {a, b, c, "2024-01-02T03:04:06Z d"}), ElementsAre("d"));
 }
 
-TEST(LogPosition, EqualLinesOfOneInstantAreCounted) {
+TEST(LogPositionTest, EqualLinesOfOneInstantAreCounted) {
   LogPosition position(false);
   const char *a = "2024-01-02T03:04:05Z a", *b = "2024-01-02T03:04:05Z b";
   EXPECT_THAT(read(position, {a, b, a}), ElementsAre("a", "b", "a"));
@@ -65,7 +65,7 @@ TEST(LogPosition, EqualLinesOfOneInstantAreCounted) {
   EXPECT_THAT(read(position, {a, b, a, a}), ElementsAre("a"));
 }
 
-TEST(LogPosition, LinesBeforeTheFirstReadLineAreOld) {
+TEST(LogPositionTest, LinesBeforeTheFirstReadLineAreOld) {
   LogPosition position(false);
   const char *a = "2024-01-02T03:04:05Z a", *b = "2024-01-02T03:04:05Z b",
              *c = "2024-01-02T03:04:05Z c", *d = "2024-01-02T03:04:05Z d";
@@ -74,7 +74,7 @@ TEST(LogPosition, LinesBeforeTheFirstReadLineAreOld) {
   EXPECT_THAT(read(position, {a, b, c, d}), ElementsAre("d"));
 }
 
-TEST(LogPosition, ALineWithoutATimestampBelongsToTheOneBefore) {
+TEST(LogPositionTest, ALineWithoutATimestampBelongsToTheOneBefore) {
   LogPosition position(false);
   EXPECT_THAT(read(position, {"lost", "2024-01-02T03:04:05Z a", "rest of it"}),
               ElementsAre("lost", "a", "rest of it"));
@@ -84,7 +84,7 @@ TEST(LogPosition, ALineWithoutATimestampBelongsToTheOneBefore) {
               ElementsAre("b", "and more"));
 }
 
-TEST(LogPosition, OffsetsAreTheSameInstant) {
+TEST(LogPositionTest, OffsetsAreTheSameInstant) {
   LogPosition position(false);
   EXPECT_THAT(read(position, {"2024-01-02T03:04:05.5Z a"}), ElementsAre("a"));
   position.resume();

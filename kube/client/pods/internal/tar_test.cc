@@ -63,7 +63,7 @@ std::string archive(const std::vector<std::pair<TarEntry, std::string>>& entries
   return out;
 }
 
-TEST(Tar, AWrittenArchiveIsReadInPiecesOfAnySize) {
+TEST(TarTest, AWrittenArchiveIsReadInPiecesOfAnySize) {
   const std::string bytes =
       archive({{{.name = "a/", .type = TarEntry::Type::Folder, .mode = 0755, .modified = 5}, ""},
                {{.name = "a/b", .mode = 0640, .modified = 1700000000}, "hello"},
@@ -78,7 +78,7 @@ TEST(Tar, AWrittenArchiveIsReadInPiecesOfAnySize) {
   }
 }
 
-TEST(Tar, LongNamesAndLargeSizes) {
+TEST(TarTest, LongNamesAndLargeSizes) {
   const std::string name = std::string(300, 'n'), link(200, 'l');
   EXPECT_THAT(read(archive({{{.name = name}, "x"},
                             {{.name = "s", .type = TarEntry::Type::SymLink, .link = link}, ""}})),
@@ -94,7 +94,7 @@ TEST(Tar, LongNamesAndLargeSizes) {
   EXPECT_THAT(recorder.events, ElementsAre("0 big 644 20000000000 0"));
 }
 
-TEST(Tar, ArchivesOfTheSystemsTarAreReadInEveryFormat) {
+TEST(TarTest, ArchivesOfTheSystemsTarAreReadInEveryFormat) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / fmt::format("kubexx-tar-{}", getpid());
   const std::string longName(90, 'n');
@@ -119,7 +119,7 @@ TEST(Tar, ArchivesOfTheSystemsTarAreReadInEveryFormat) {
   fs::remove_all(folder);
 }
 
-TEST(Tar, InvalidArchivesAreRefused) {
+TEST(TarTest, InvalidArchivesAreRefused) {
   const std::string good = archive({{{.name = "a"}, "hello"}});
   const auto problem = [](std::string_view bytes) {
     try {
@@ -154,7 +154,7 @@ TEST(Tar, InvalidArchivesAreRefused) {
   }
 }
 
-TEST(Tar, WritingEndsWhenTheOutputIsRefused) {
+TEST(TarTest, WritingEndsWhenTheOutputIsRefused) {
   int calls = 0;
   TarWriter writer([&](std::string_view) { return ++calls < 2; });
   EXPECT_TRUE(writer.begin({.name = "a", .size = 2}));

@@ -39,7 +39,7 @@ class SpdyRecorder final : public SpdyConnection {
   void writeNow(std::string_view bytes) override { sent += bytes; }
 };
 
-TEST(SpdyHeaders, TheDictionaryIsTheOneOfTheProtocol) {
+TEST(SpdyHeadersTest, TheDictionaryIsTheOneOfTheProtocol) {
   const std::string& words = SpdyHeaders::dictionary();
   EXPECT_EQ(words.size(), 1423u);
   EXPECT_EQ(adler32(adler32(0, nullptr, 0), reinterpret_cast<const Bytef*>(words.data()),
@@ -47,7 +47,7 @@ TEST(SpdyHeaders, TheDictionaryIsTheOneOfTheProtocol) {
             0xe3c6a7c2UL);
 }
 
-TEST(SpdyHeaders, BlocksBuildOnThoseBefore) {
+TEST(SpdyHeadersTest, BlocksBuildOnThoseBefore) {
   const SpdyHeaderList headers{{"streamtype", "data"}, {"port", "80"}, {"requestid", "7"}};
   SpdyPeer client;
   SpdyHeaders server;
@@ -59,7 +59,7 @@ TEST(SpdyHeaders, BlocksBuildOnThoseBefore) {
   EXPECT_EQ(server.unpack(client.pack({})), SpdyHeaderList{});
 }
 
-TEST(SpdyHeaders, WhatIsNoBlockIsRefused) {
+TEST(SpdyHeadersTest, WhatIsNoBlockIsRefused) {
   EXPECT_THROW(SpdyHeaders().unpack("garbage"), DecodeError);
   EXPECT_THROW(SpdyHeaders().unpack(""), DecodeError);
   SpdyPeer client;
@@ -75,7 +75,7 @@ TEST(SpdyHeaders, WhatIsNoBlockIsRefused) {
   EXPECT_THROW(SpdyHeaders().unpack(SpdyPeer().packText("\xff\xff\xff\xff")), DecodeError);
 }
 
-TEST(SpdyConnection, FramesMayComeInAnyPieces) {
+TEST(SpdyConnectionTest, FramesMayComeInAnyPieces) {
   SpdyPeer client;
   const std::string bytes = client.open(1, {{"a", "b"}}) + client.data(1, "hello") +
                             client.settings() + client.windowUpdate(1) + client.ping(3) +
@@ -102,7 +102,7 @@ TEST(SpdyConnection, FramesMayComeInAnyPieces) {
   }
 }
 
-TEST(SpdyConnection, StreamsAreOddAndGrow) {
+TEST(SpdyConnectionTest, StreamsAreOddAndGrow) {
   SpdyPeer client;
   SpdyRecorder server;
   for (const std::uint32_t stream : {3, 2, 3, 1, 5}) server.received(client.open(stream, {}));
@@ -119,7 +119,7 @@ TEST(SpdyConnection, StreamsAreOddAndGrow) {
   EXPECT_THAT(sent, ElementsAre("2 3 0", "3 2 1", "3 3 1", "3 1 1", "2 5 0", "3 7 3"));
 }
 
-TEST(SpdyConnection, WhatIsNotSpdyIsRefused) {
+TEST(SpdyConnectionTest, WhatIsNotSpdyIsRefused) {
   const std::string bad[] = {
       "GET / HTTP/1.1\r\n\r\n........",
       std::string("\x80\x02\0\6\0\0\0\4\0\0\0\1", 12),  // another version
@@ -139,7 +139,7 @@ TEST(SpdyConnection, WhatIsNotSpdyIsRefused) {
 
 // --- The client's side.
 
-TEST(SpdyClient, TalksToTheServersSide) {
+TEST(SpdyClientTest, TalksToTheServersSide) {
   SpdyRecorder client(SpdyRecorder::Side::Client), server;
   const auto exchange = [&] {
     server.received(std::exchange(client.sent, {}));
@@ -158,7 +158,7 @@ TEST(SpdyClient, TalksToTheServersSide) {
   EXPECT_THAT(client.events, ElementsAre("data 3 hi", "data 3  last", "reset 1"));
 }
 
-TEST(SpdyClient, AnswersPingsOfTheServerOnly) {
+TEST(SpdyClientTest, AnswersPingsOfTheServerOnly) {
   SpdyRecorder client(SpdyRecorder::Side::Client);
   client.received(SpdyPeer::ping(1));
   EXPECT_THAT(client.sent, IsEmpty());
@@ -166,7 +166,7 @@ TEST(SpdyClient, AnswersPingsOfTheServerOnly) {
   EXPECT_EQ(client.sent, SpdyPeer::ping(2));
 }
 
-TEST(SpdyClient, TakesNoStreamsFromTheServer) {
+TEST(SpdyClientTest, TakesNoStreamsFromTheServer) {
   SpdyRecorder client(SpdyRecorder::Side::Client);
   SpdyPeer peer;
   client.received(peer.open(2, {}));
@@ -175,7 +175,7 @@ TEST(SpdyClient, TakesNoStreamsFromTheServer) {
   EXPECT_THROW(client.received(SpdyPeer::data(2, "x")), DecodeError) << "this stream is not open";
 }
 
-TEST(SpdyClient, OpensNoStreamsAfterTheServersGoodbye) {
+TEST(SpdyClientTest, OpensNoStreamsAfterTheServersGoodbye) {
   SpdyRecorder client(SpdyRecorder::Side::Client);
   client.received(SpdyPeer::goAway());
   EXPECT_EQ(client.open({}), 0u);

@@ -32,7 +32,7 @@ std::vector<std::string> partsOf(std::string_view bytes, std::size_t pieceSize) 
   return parts;
 }
 
-TEST(ServersFrames, PayloadsComeAsTheyArrive) {
+TEST(ServersFramesTest, PayloadsComeAsTheyArrive) {
   std::string begun = frame(Opcode::Binary, "");
   begun[0] = 2;  // to be continued
   const std::string bytes = frame(Opcode::Binary, "abc") + frame(Opcode::Ping, "p") + begun +
@@ -41,7 +41,7 @@ TEST(ServersFrames, PayloadsComeAsTheyArrive) {
   EXPECT_THAT(partsOf(bytes, 1), ElementsAre("0<a", "0b", "0c>", "1<p>", "0<", "2<>", "0x", "0y>"));
 }
 
-TEST(ServersFrames, LengthsHaveThreeForms) {
+TEST(ServersFramesTest, LengthsHaveThreeForms) {
   for (const std::size_t size : {0, 125, 126, 65535, 65536, 200000}) {
     const std::string payload(size, 'x');
     const std::string bytes = frame(Opcode::Binary, payload);
@@ -50,7 +50,7 @@ TEST(ServersFrames, LengthsHaveThreeForms) {
   }
 }
 
-TEST(ServersFrames, WhatIsNoneIsRefused) {
+TEST(ServersFramesTest, WhatIsNoneIsRefused) {
   const WebSocketMask mask = {1, 2, 3, 4};
   for (const std::string& bad :
        {frame(Opcode::Binary, "x", &mask), std::string("\x83\0", 2), std::string("\xc2\0", 2),
@@ -62,7 +62,7 @@ TEST(ServersFrames, WhatIsNoneIsRefused) {
   }
 }
 
-TEST(Masks, GoOnOverPieces) {
+TEST(MasksTest, GoOnOverPieces) {
   const WebSocketMask mask = {'\x12', '\x34', '\x56', '\x78'};
   std::string text(100, '\0');
   for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 7);
@@ -78,7 +78,7 @@ TEST(Masks, GoOnOverPieces) {
   EXPECT_EQ(whole, text);
 }
 
-TEST(Closing, CodesAndReasons) {
+TEST(ClosingTest, CodesAndReasons) {
   EXPECT_EQ(WebSocketClose::parse(""), WebSocketClose{});
   EXPECT_EQ(WebSocketClose::parse("\x03\xe8"), (WebSocketClose{.code = 1000}));
   const WebSocketClose away{.code = 1001, .reason = "bye"};
@@ -96,11 +96,11 @@ TEST(Closing, CodesAndReasons) {
   }
 }
 
-TEST(Handshake, TheKeyIsAnsweredAsTheProtocolHasIt) {
+TEST(HandshakeTest, TheKeyIsAnsweredAsTheProtocolHasIt) {
   EXPECT_EQ(webSocketAcceptKey("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 
-TEST(Handshake, ElementsOfHeaders) {
+TEST(HandshakeTest, ElementsOfHeaders) {
   const HttpHeaders headers{{"a", "x, y"}, {"b", "no"}, {"A", ",z ,,"}};
   EXPECT_THAT(headerElements(headers, "a"), ElementsAre("x", "y", "z"));
 }
