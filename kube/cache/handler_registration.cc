@@ -10,7 +10,7 @@ namespace {
 
 Task<bool> waitForSyncOf(std::shared_ptr<detail::Handlers> handlers,
                          std::shared_ptr<detail::HandlerQueue> queue) {
-  const bool synced = co_await handlers->waitForUpstream();
+  const bool synced = co_await handlers->waitForFirstList();
   if (!synced) co_return false;
   co_return co_await queue->waitForInitial();
 }
@@ -22,7 +22,7 @@ HandlerRegistration::HandlerRegistration(std::shared_ptr<detail::Handlers> handl
     : handlers_(std::move(handlers)), queue_(std::move(queue)) {}
 
 bool HandlerRegistration::hasSynced() const {
-  return handlers_->upstream().hasSynced() && queue_->initialDelivered();
+  return handlers_->firstList().complete() && queue_->initialDelivered();
 }
 
 bool HandlerRegistration::waitForSync(const std::stop_token& stop) const {

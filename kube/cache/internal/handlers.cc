@@ -123,8 +123,8 @@ Clock::Duration Handlers::lag() const {
   return longest;
 }
 
-Task<bool> Handlers::waitForUpstream() const {
-  if (upstream_.hasSynced()) co_return true;
+Task<bool> Handlers::waitForFirstList() const {
+  if (firstList_.complete()) co_return true;
   const SlowWait slow(clock_, [this](Clock::Duration waited) {
     {
       const Lock lock(entriesMutex_);
@@ -137,7 +137,7 @@ Task<bool> Handlers::waitForUpstream() const {
             "(again, if the informer was requested after it), or run() of the informer",
             inSeconds(waited));
   });
-  co_return co_await upstream_.waitForSync();
+  co_return co_await firstList_.wait();
 }
 
 bool Handlers::areCalling() const {

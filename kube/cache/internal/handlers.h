@@ -1,4 +1,5 @@
-// The handlers of an informer, and which of them are due for a resync.
+// The handlers of an informer, which of them are due for a resync, and whether the first list has
+// been passed on to them.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -14,24 +15,16 @@
 #include "kube/base/clock.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/task.h"
+#include "kube/cache/internal/first_list.h"
 #include "kube/cache/internal/handler_queue.h"
 
 namespace kube::detail {
 
-/// Tells whether the informer's own cache has synced.
-struct Upstream {
-  std::function<bool()> hasSynced;
-  std::function<Task<bool>()> waitForSync;
-};
-
 class Handlers {
  public:
   /// `checkPeriod`: how often shouldResync() will be called; 0: never.
-  Handlers(std::string resource, Upstream upstream, Clock::Duration checkPeriod, Clock& clock)
-      : resource_(std::move(resource)),
-        upstream_(std::move(upstream)),
-        clock_(clock),
-        checkPeriod_(checkPeriod) {}
+  Handlers(std::string resource, Clock::Duration checkPeriod, Clock& clock)
+      : resource_(std::move(resource)), clock_(clock), checkPeriod_(checkPeriod) {}
 
   /// Adds a handler, and does not start it. `resync`: its period, 0 for never. Before start(), a
   /// shorter period than those of all others shortens the check period.
@@ -61,11 +54,12 @@ class Handlers {
   bool areCalling() const;
   /// HandlerQueue::busyWith() of the handlers that have been busy for long.
   std::vector<std::string> busy() const;
-  const Upstream& upstream() const noexcept { return upstream_; }
+  /// Of the informer: registrations, which may outlive it, have it from here.
+  FirstList& firstList() noexcept { return firstList_; }
   /// Waits until the informer's cache has synced. Returns false if a stop is requested first, or
   /// the informer has ended. If nothing runs the informer, a warning is logged after some seconds.
   /// The handlers outlive the task.
-  Task<bool> waitForUpstream() const;
+  Task<bool> waitForFirstList() const;
   TaskThreads& threads() const noexcept { return *threads_; }
   Clock& clock() const noexcept { return clock_; }
 
@@ -87,8 +81,8 @@ class Handlers {
 
   const std::shared_ptr<TaskThreads> threads_ = TaskThreads::shared();
   const std::string resource_;
-  const Upstream upstream_;
   Clock& clock_;
+  FirstList firstList_;
 
   mutable Mutex entriesMutex_;
   Clock::Duration checkPeriod_ KUBE_GUARDED_BY(entriesMutex_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_set>
 #include <utility>
 
 #include "kube/base/error.h"
@@ -11,7 +12,6 @@
 #include "kube/base/internal/guarded.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/task.h"
-#include "kube/cache/internal/delta_queue.h"
 #include "kube/cache/internal/handlers.h"
 #include "kube/cache/internal/informer_metrics.h"
 #include "kube/cache/internal/reflector_loop.h"
@@ -31,14 +31,8 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
                            std::unique_ptr<ObjectSource> source, SharedInformerOptions options,
                            std::vector<UntypedStore::Index> indexes)
     : store_(std::move(store)),
-      queue_(std::make_shared<DeltaQueue>(store_->type(), store_.get())),
       handlers_(std::make_shared<Handlers>(
           options.name.empty() ? std::string(store_->type().info.name) : options.name,
-          // Holds the store, too, because the queue refers to it and a registration may outlive the
-          // informer.
-          Upstream{
-              .hasSynced = [queue = queue_, store = store_] { return queue->hasSynced(); },
-              .waitForSync = [queue = queue_, store = store_] { return queue->waitForSync(); }},
           options.resync, orReal(options.clock))),
       source_(std::move(source)),
       options_(std::move(options)) {
@@ -73,7 +67,7 @@ std::shared_ptr<HandlerQueue> InformerCore::addHandler(
     return queue;
   }
   // Between two changes: objects in the store are reported now, later changes from the queue.
-  const Lock between(deltasMutex_);
+  const Lock between(changesMutex_);
   for (Object& object : store_->list<void>({})) {
     queue->push(
         {.type = Notification::Type::Add, .inInitialList = true, .after = std::move(object)});
@@ -134,7 +128,7 @@ void InformerCore::end() noexcept {
     const Lock lock(stateMutex_);
     state_ = State::Stopped;
   }
-  queue_->close();  // ends calls that wait for the first list
+  handlers_->firstList().giveUp();
   handlers_->stop();
   const Lock lock(stateMutex_);
   runner_ = {};
@@ -147,8 +141,7 @@ class InformerCore::Run {
       : informer_(std::move(informer)),
         task_(informer_->begin(stop).run()),
         metrics_(orDefault(informer_->options_.metrics), informer_->name(),
-                 [this] { return informer_->stats(); }),
-        abandon_(stop, [queue = informer_->queue_] { queue->abandon(); }) {}
+                 [this] { return informer_->stats(); }) {}
 
   Task<void> take() { return std::move(task_); }
 
@@ -192,7 +185,6 @@ class InformerCore::Run {
   const std::shared_ptr<InformerCore> informer_;
   Task<void> task_;
   const InformerMetrics metrics_;
-  const std::stop_callback<std::function<void()>> abandon_;
   TaskContext context_;
   std::function<void()> ended_;
   std::shared_ptr<Run> self_;
@@ -247,81 +239,129 @@ bool InformerCore::isWithin() const {
   return handlers_->areCalling();
 }
 
-void InformerCore::add(Object object) {
-  queue_->add(std::move(object));
-  drain();
+// ---- Calls of the reflector.
+
+namespace {
+
+// Handlers on other threads are told of so many changes of a list at a time. If each change woke a
+// thread, the thread would be done before the next change, and sleep again.
+constexpr std::size_t kAtATime = 256;
+
+void checkNotNull(const InformerCore::Object& object) {
+  if (object == nullptr) throw Error("informer: the source has brought an object that is null");
 }
 
+}  // namespace
+
+void InformerCore::add(Object object) { update(std::move(object)); }
+
 void InformerCore::update(Object object) {
-  queue_->update(std::move(object));
-  drain();
+  const Finally atTheEnd([this] { handlers_->callOthers(); });
+  apply(std::move(object));
+  endOfList();
 }
 
 void InformerCore::remove(Object object) {
-  queue_->remove(std::move(object));
-  drain();
+  checkNotNull(object);
+  const Finally atTheEnd([this] { handlers_->callOthers(); });
+  const ObjectKey key = store_->type().keyOf(object.get());
+  drop(key, std::move(object), false);
+  endOfList();
 }
 
-void InformerCore::replace(std::vector<Object> objects, const String& resourceVersion) {
-  queue_->replace(std::move(objects), resourceVersion);
-  drain();
+void InformerCore::replace(std::vector<Object> objects, const String&) {
+  for (const Object& object : objects) checkNotNull(object);
+  const Finally atTheEnd([this] { handlers_->callOthers(); });
+  std::vector<ObjectKey> missing = keysMissingIn(objects);
+  std::size_t count = 0;
+  const auto goesOn = [&] {
+    if (++count % kAtATime == 0) handlers_->callOthers();
+    return !stop_.stop_requested();
+  };
+  for (Object& object : objects) {
+    if (!goesOn()) return;
+    apply(std::move(object));
+  }
+  for (const ObjectKey& key : missing) {
+    if (!goesOn()) return;
+    drop(key, nullptr, true);
+  }
+  endOfList();
 }
 
 void InformerCore::resync() {
-  queue_->resync();
-  drain();
-}
-
-// Threads are woken once for many changes. If each change of a list woke one, the thread would be
-// done before the next change, and sleep again.
-void InformerCore::drain() {
-  constexpr int kAtATime = 256;
   const Finally atTheEnd([this] { handlers_->callOthers(); });
-  for (int i = 1; !stop_.stop_requested() &&
-                  queue_->tryPop([&](const Deltas<void>& deltas) { process(deltas); });
-       ++i) {
+  std::size_t count = 0;
+  for (const Object& object : store_->list<void>({})) {
+    if (stop_.stop_requested()) return;
+    {
+      const Lock lock(changesMutex_);
+      handlers_->distribute({.type = Notification::Type::Update, .before = object, .after = object},
+                            true);
+    }
     handlers_->callQuickOnes();
-    if (i % kAtATime == 0) handlers_->callOthers();
+    if (++count % kAtATime == 0) handlers_->callOthers();
   }
 }
 
-void InformerCore::process(const Deltas<void>& deltas) {
-  const KeyView key{deltas.key.namespace_, deltas.key.name};
-  const Lock lock(deltasMutex_);
-  for (const Delta<void>& delta : deltas.changes) {
-    Object before = store_->find(key);
-    if (delta.type == DeltaType::Deleted) {
-      store_->remove(key);
-      Object last = delta.object != nullptr ? delta.object : before;
-      if (last == nullptr) continue;
-      handlers_->distribute({.type = Notification::Type::Delete,
-                             .finalStateUnknown = delta.finalStateUnknown,
-                             .before = std::move(last),
-                             .key = deltas.key},
-                            false);
-      continue;
-    }
-    store_->put(delta.object);
+// The keys in the store that no listed object has.
+std::vector<ObjectKey> InformerCore::keysMissingIn(const std::vector<Object>& objects) const {
+  std::vector<ObjectKey> keys = store_->listKeys();
+  if (keys.empty()) return keys;
+  std::unordered_set<ObjectKey, KeyHash> listed;
+  listed.reserve(objects.size());
+  for (const Object& object : objects) listed.insert(store_->type().keyOf(object.get()));
+  std::erase_if(keys, [&](const ObjectKey& key) { return listed.contains(key); });
+  return keys;
+}
+
+// Puts an object into the store, and tells the handlers.
+void InformerCore::apply(Object object) {
+  checkNotNull(object);
+  {
+    const Lock lock(changesMutex_);
+    Object before = store_->put(object);
     if (before == nullptr) {
       handlers_->distribute({.type = Notification::Type::Add,
-                             .inInitialList = deltas.inInitialList,
-                             .after = delta.object},
+                             .inInitialList = inFirstList_,
+                             .after = std::move(object)},
                             false);
-      continue;
+    } else {
+      // An update without a change is a resync, which only handlers that are due receive.
+      const ObjectType& type = store_->type();
+      const bool sync =
+          type.resourceVersionOf(before.get()) == type.resourceVersionOf(object.get());
+      handlers_->distribute({.type = Notification::Type::Update,
+                             .before = std::move(before),
+                             .after = std::move(object)},
+                            sync);
     }
-    // An update without a change is a resync, which only handlers that are due receive.
-    const ObjectType& type = store_->type();
-    const bool sync =
-        type.resourceVersionOf(before.get()) == type.resourceVersionOf(delta.object.get());
-    handlers_->distribute(
-        {.type = Notification::Type::Update, .before = std::move(before), .after = delta.object},
-        sync);
   }
+  handlers_->callQuickOnes();
+}
+
+// Removes an object from the store, and tells the handlers. `last` is its final state, or null.
+void InformerCore::drop(const ObjectKey& key, Object last, bool finalStateUnknown) {
+  {
+    const Lock lock(changesMutex_);
+    Object before = store_->remove({key.namespace_, key.name});
+    if (before == nullptr) return;
+    handlers_->distribute({.type = Notification::Type::Delete,
+                           .finalStateUnknown = finalStateUnknown,
+                           .before = last != nullptr ? std::move(last) : std::move(before),
+                           .key = key},
+                          false);
+  }
+  handlers_->callQuickOnes();
+}
+
+void InformerCore::endOfList() {
+  if (std::exchange(inFirstList_, false)) handlers_->firstList().setComplete();
 }
 
 // ---- Reading.
 
-bool InformerCore::hasSynced() const { return queue_->hasSynced(); }
+bool InformerCore::hasSynced() const { return handlers_->firstList().complete(); }
 
 bool InformerCore::waitForSync(const std::stop_token& stop) const {
   const auto self = std::shared_ptr<const InformerCore>(std::shared_ptr<void>(), this);
@@ -338,7 +378,7 @@ Task<bool> InformerCore::waitForSync(std::shared_ptr<const InformerCore> informe
                       informer->name()));
     }
   }
-  co_return co_await informer->handlers_->waitForUpstream();
+  co_return co_await informer->handlers_->waitForFirstList();
 }
 
 bool InformerCore::hasStarted() const {

@@ -1,11 +1,11 @@
 // The state that all handles of one SharedInformer share: the informer without its objects' C++
 // type, so that it is compiled once. SharedInformer<T> documents the methods.
 //
-// It is the reflector's store: changes go into the delta queue and out of it at once, on the thread
-// that brought them.
+// It is the reflector's store: each change goes into the cache and to the queues of the handlers at
+// once, on the thread that brought it.
 //
 // Thread safety: every method may be called from any thread. Order of locks: stateMutex_,
-// deltasMutex_.
+// changesMutex_.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,8 @@
 
 namespace kube {
 
-template <class T>
-struct Deltas;
-
 namespace detail {
 
-class DeltaQueue;
 class HandlerQueue;
 class Handlers;
 class ReflectorLoop;
@@ -109,17 +105,19 @@ class InformerCore final : private ReflectorStore<void> {
   }
   void resync() override;
 
-  void drain();
-  void process(const Deltas<void>& deltas);
+  std::vector<ObjectKey> keysMissingIn(const std::vector<Object>& objects) const;
+  void apply(Object object);
+  void drop(const ObjectKey& key, Object last, bool finalStateUnknown);
+  void endOfList();
 
   const std::shared_ptr<UntypedStore> store_;
-  const std::shared_ptr<DeltaQueue> queue_;
   const std::shared_ptr<Handlers> handlers_;
 
   const std::unique_ptr<ObjectSource> source_;
   // Only `onError` changes, and is guarded by stateMutex_ until run() has copied it.
   SharedInformerOptions options_;
-  std::stop_token stop_;  // set before the reflector starts
+  std::stop_token stop_;     // set before the reflector starts
+  bool inFirstList_ = true;  // used by the reflector's calls alone
 
   mutable Mutex stateMutex_;
   State state_ KUBE_GUARDED_BY(stateMutex_) = State::New;
@@ -130,7 +128,7 @@ class InformerCore final : private ReflectorStore<void> {
 
   // Held while the store and the queues of all handlers receive a change, so that a handler that is
   // added meanwhile sees it exactly once.
-  Mutex deltasMutex_;
+  Mutex changesMutex_;
 };
 
 /// The core of a new SharedInformer.

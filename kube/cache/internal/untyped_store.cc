@@ -54,25 +54,23 @@ void UntypedStore::valuesOf(const void* object, std::vector<List<String>>& value
   for (const Index& index : writersFunctions()) values.push_back(valuesOf(index, object));
 }
 
-void UntypedStore::put(Object object) {
+UntypedStore::Object UntypedStore::put(Object object) {
   checkNotNull(object);
-  Object before;  // destroyed after the locks are released
   std::vector<List<String>> values;
   const Lock writing(writesMutex_);
   const auto at = writersTable().locate(type_.keyViewOf(object.get()));
   // Resyncs bring objects that are in the store already. Objects do not change.
-  if (at.row != ObjectTable::kNone && writersTable().objects()[at.row] == object) return;
+  if (at.row != ObjectTable::kNone && writersTable().objects()[at.row] == object) return object;
   values.reserve(writersFunctions().size());
   valuesOf(object.get(), values);
   const WriteLock lock(tableMutex_);
-  before = table_.put(at, std::move(object), values);
+  return table_.put(at, std::move(object), values);
 }
 
-void UntypedStore::remove(KeyView key) {
-  Object before;
+UntypedStore::Object UntypedStore::remove(KeyView key) {
   const Lock writing(writesMutex_);
   const WriteLock lock(tableMutex_);
-  before = table_.remove(key);
+  return table_.remove(key);
 }
 
 void UntypedStore::replace(std::vector<Object> objects, const String& resourceVersion) {

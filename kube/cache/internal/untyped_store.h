@@ -65,8 +65,9 @@ class UntypedStore {
 
   const ObjectType& type() const noexcept { return type_; }
 
-  void put(Object object);
-  void remove(KeyView key);
+  // These two return the object that was there before; null if there was none.
+  Object put(Object object);
+  Object remove(KeyView key);
   void replace(std::vector<Object> objects, const String& resourceVersion);
 
   Object find(KeyView key) const;

@@ -1,0 +1,44 @@
+// Tells whether an informer has passed on its first list. Registrations of handlers share it, and
+// may outlive the informer.
+//
+// Thread safety: every method may be called from any thread.
+#pragma once
+
+#include "kube/base/internal/condition.h"
+#include "kube/base/internal/mutex.h"
+#include "kube/base/task.h"
+
+namespace kube::detail {
+
+class FirstList {
+ public:
+  bool complete() const {
+    const Lock lock(stateMutex_);
+    return complete_;
+  }
+  void setComplete() {
+    const Lock lock(stateMutex_);
+    complete_ = true;
+    changed_.notifyAll();
+  }
+  /// Ends all waits: the informer has ended.
+  void giveUp() {
+    const Lock lock(stateMutex_);
+    ended_ = true;
+    changed_.notifyAll();
+  }
+  /// Waits until the list is complete, or will never be. Returns whether it is complete.
+  Task<bool> wait() const {
+    const auto over = [this]() KUBE_REQUIRES(stateMutex_) { return complete_ || ended_; };
+    co_await changed_.wait(over);
+    co_return complete();
+  }
+
+ private:
+  mutable Mutex stateMutex_;
+  mutable Condition changed_{stateMutex_};
+  bool complete_ KUBE_GUARDED_BY(stateMutex_) = false;
+  bool ended_ KUBE_GUARDED_BY(stateMutex_) = false;
+};
+
+}  // namespace kube::detail
