@@ -41,7 +41,8 @@ namespace detail {
 template <Described Body>
 Task<void> sendForNothing(Request request, Body body) {
   request.body(body);
-  const std::string answer = co_await std::move(request).async().raw();
+  AsyncRequest sending = std::move(request).async();
+  const std::string answer = co_await std::move(sending).raw();
 }
 
 }  // namespace detail
