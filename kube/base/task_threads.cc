@@ -1,5 +1,7 @@
 #include "kube/base/task_threads.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -79,8 +81,12 @@ class TaskThreads::State : public std::enable_shared_from_this<State> {
     reap();
     threads_.reserve(threads_.size() + 1);  // adding a thread that runs must not fail
     try {
-      threads_.push_back(startingThread(
-          "tasks", [this] { return std::thread([self = shared_from_this()] { self->work(); }); }));
+      threads_.push_back(startingThread("tasks", [this] {
+        return std::thread([self = shared_from_this()] {
+          pthread_setname_np(pthread_self(), "kubexx-tasks");
+          self->work();
+        });
+      }));
     } catch (const Error& error) {
       if (running_ == 0) throw;
       Logger("threads").error("no more threads can be started, so tasks wait for each other: {}",

@@ -321,7 +321,7 @@ TEST_F(AsyncClientTest, WaitsForTheRateLimit) {
 
 // --- Many at a time.
 
-TEST(AsyncClientTest, HasAThousandGetsUnderWayOnOneThread) {
+TEST(AsyncClientLoadTest, HasAThousandGetsUnderWayOnOneThread) {
   constexpr std::size_t kCount = 1000;
   std::mutex mutex;
   std::vector<Responder> held;

@@ -4,8 +4,10 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -298,18 +300,11 @@ std::optional<std::string_view> HttpStream::read() { return receiver_->read(exch
 
 std::uint64_t HttpStream::wireBytes() const { return exchange_.exchange_->wireBytes(); }
 
-// Runs the I/O thread while there are handles.
+// Runs the I/O thread from the first call on, while there are handles.
 class Transport::Lifetime {
  public:
   explicit Lifetime(TransportOptions options)
-      : engine_(std::make_shared<HttpEngine>(std::move(options))),
-        thread_(detail::startingThread("the I/O of a transport", [this] {
-          return std::thread([engine = engine_] {
-            detail::blockSignals();
-            pthread_setname_np(pthread_self(), "kubexx-http");
-            engine->run();
-          });
-        })) {}
+      : engine_(std::make_shared<HttpEngine>(std::move(options))) {}
 
   ~Lifetime() {
     shutdown();
@@ -319,15 +314,19 @@ class Transport::Lifetime {
 
   void shutdown() {
     engine_->stop();
-    if (std::this_thread::get_id() == threadId_ || engine_->isInside()) return;
+    if (std::this_thread::get_id() == *threadId_ || engine_->isInside()) return;
     const detail::Lock lock(threadMutex_);
     if (thread_.joinable()) thread_.join();
   }
 
-  const std::shared_ptr<HttpEngine>& engine() const { return engine_; }
+  /// The engine, for a call. Throws Error if the thread cannot be started.
+  const std::shared_ptr<HttpEngine>& engine() {
+    std::call_once(started_, [this] { startThread(); });
+    return engine_;
+  }
+  const HttpEngine& idleEngine() const { return *engine_; }
 
   // Throws Error on a thread that must not block.
-  void checkThread() const { checkThread(*engine_); }
   static void checkThread(const HttpEngine& engine) {
     detail::checkMayBlock("HTTP");
     if (!engine.isInside()) return;
@@ -335,10 +334,25 @@ class Transport::Lifetime {
   }
 
  private:
+  void startThread() {
+    const detail::Lock lock(threadMutex_);
+    thread_ = detail::startingThread("the I/O of a transport", [this] {
+      return std::thread([engine = engine_, id = threadId_] {
+        *id = std::this_thread::get_id();
+        detail::blockSignals();
+        pthread_setname_np(pthread_self(), "kubexx-http");
+        engine->run();
+      });
+    });
+  }
+
   const std::shared_ptr<HttpEngine> engine_;
+  std::once_flag started_;
   detail::Mutex threadMutex_;
   std::thread thread_ KUBE_GUARDED_BY(threadMutex_);
-  const std::thread::id threadId_ = thread_.get_id();
+  // Written by the thread itself, which may outlive this.
+  const std::shared_ptr<std::atomic<std::thread::id>> threadId_ =
+      std::make_shared<std::atomic<std::thread::id>>();
 };
 
 Transport::Transport(TransportOptions options)
@@ -552,6 +566,6 @@ std::shared_ptr<detail::EventLoop> Transport::loop() const {
   return {engine, &engine->loop()};
 }
 
-TransportStats Transport::stats() const { return lifetime_->engine()->stats(); }
+TransportStats Transport::stats() const { return lifetime_->idleEngine().stats(); }
 
 }  // namespace kube

@@ -7,13 +7,13 @@
 //   HttpStream watch = transport.open({.url = pods + "?watch=1"}, stop);
 //   while (auto chunk = watch.read()) decoder.feed(*chunk);
 //
-// A Transport is a cheap handle; its copies share connections and one I/O thread. HTTP/2 carries
-// many calls over one connection; another connection is opened only when the server allows no more
-// streams on the existing ones. A server without HTTP/2 gets a connection per concurrent call.
-// send(), open() and read() block their caller. A blocked caller does the I/O of its connection
-// itself, if no other thread does; otherwise the I/O thread does it. sendAsync(), openAsync() and
-// readAsync() are awaitable (kube/base/task.h). start() is the callback form, on which all calls
-// are built.
+// A Transport is a cheap handle; its copies share connections and one I/O thread, which the first
+// call starts. HTTP/2 carries many calls over one connection; another connection is opened only
+// when the server allows no more streams on the existing ones. A server without HTTP/2 gets a
+// connection per concurrent call. send(), open() and read() block their caller. A blocked caller
+// does the I/O of its connection itself, if no other thread does; otherwise the I/O thread does it.
+// sendAsync(), openAsync() and readAsync() are awaitable (kube/base/task.h). start() is the
+// callback form, on which all calls are built.
 //
 // Errors: an answer with any status is an answer. TransportError: there is no answer, or it broke
 // off; the error says whether the request may have reached the server, and whether another try

@@ -54,7 +54,7 @@ class Handlers {
   bool areCalling() const;
   /// HandlerQueue::busyWith() of the handlers that have been busy for long.
   std::vector<std::string> busy() const;
-  /// Of the informer: registrations, which may outlive it, have it from here.
+  /// The informer's state, kept here because registrations may outlive the informer.
   FirstList& firstList() noexcept { return firstList_; }
   /// Waits until the informer's cache has synced. Returns false if a stop is requested first, or
   /// the informer has ended. If nothing runs the informer, a warning is logged after some seconds.

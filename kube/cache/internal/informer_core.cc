@@ -247,7 +247,7 @@ namespace {
 // thread, the thread would be done before the next change, and sleep again.
 constexpr std::size_t kAtATime = 256;
 
-void checkNotNull(const InformerCore::Object& object) {
+void checkBrought(const InformerCore::Object& object) {
   if (object == nullptr) throw Error("informer: the source has brought an object that is null");
 }
 
@@ -262,7 +262,7 @@ void InformerCore::update(Object object) {
 }
 
 void InformerCore::remove(Object object) {
-  checkNotNull(object);
+  checkBrought(object);
   const Finally atTheEnd([this] { handlers_->callOthers(); });
   const ObjectKey key = store_->type().keyOf(object.get());
   drop(key, std::move(object), false);
@@ -270,7 +270,7 @@ void InformerCore::remove(Object object) {
 }
 
 void InformerCore::replace(std::vector<Object> objects, const String&) {
-  for (const Object& object : objects) checkNotNull(object);
+  for (const Object& object : objects) checkBrought(object);
   const Finally atTheEnd([this] { handlers_->callOthers(); });
   std::vector<ObjectKey> missing = keysMissingIn(objects);
   std::size_t count = 0;
@@ -317,7 +317,7 @@ std::vector<ObjectKey> InformerCore::keysMissingIn(const std::vector<Object>& ob
 
 // Puts an object into the store, and tells the handlers.
 void InformerCore::apply(Object object) {
-  checkNotNull(object);
+  checkBrought(object);
   {
     const Lock lock(changesMutex_);
     Object before = store_->put(object);
