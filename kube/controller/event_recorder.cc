@@ -4,21 +4,21 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <optional>
-#include <stop_token>
-#include <thread>
-#include <variant>
+#include <vector>
 
 #include "kube/api/events/v1.h"
 #include "kube/base/backoff.h"
 #include "kube/base/error.h"
+#include "kube/base/internal/condition.h"
+#include "kube/base/internal/guarded.h"
 #include "kube/base/internal/mutex.h"
-#include "kube/base/internal/start_thread.h"
+#include "kube/base/internal/thread_tree.h"
 #include "kube/base/log.h"
-#include "kube/client/resource_client.h"
+#include "kube/base/task_scope.h"
+#include "kube/client/async_resource_client.h"
 #include "kube/codec/patch/patch.h"
 #include "kube/controller/internal/event_name.h"
 #include "kube/controller/internal/event_series.h"
@@ -46,10 +46,11 @@ void shorten(std::string& text, std::size_t bytes) {
 
 }  // namespace
 
-// The queue, and the thread that empties it.
-class EventRecorder::Sender {
+// The queue, and the coroutine that empties it. The first event begins it. close() ends it; later
+// only those who await flush() or shutDown() may hold this.
+class detail::EventSender {
  public:
-  Sender(const RestClient& rest, EventRecorderOptions options)
+  EventSender(const RestClient& rest, EventRecorderOptions options)
       : options_(std::move(options)),
         clock_(orReal(options_.clock)),
         rest_(rest),
@@ -67,11 +68,7 @@ class EventRecorder::Sender {
     if (options_.maxTries < 1) throw ConfigError("event recorder: maxTries is below 1");
     if (options_.instance.empty()) options_.instance = options_.component + "-" + hostName();
     shorten(options_.instance, kMaxInstance);
-    thread_ = detail::startingThread("the event recorder of " + options_.component,
-                                     [this] { return std::thread([this] { run(); }); });
   }
-
-  ~Sender() { shutDown(); }
 
   void record(EventFacts facts) {
     if (facts.type != kEventNormal && facts.type != kEventWarning) {
@@ -80,46 +77,65 @@ class EventRecorder::Sender {
       return;
     }
     Recorded recorded{std::move(facts), clock_.wallNow()};
+    bool full = true;
+    std::string problem;
     {
-      const detail::Lock lock(queueMutex_);
+      const Lock lock(queueMutex_);
       if (!closed_ && queue_.size() < options_.queueSize) {
+        full = false;
         queue_.push_back(std::move(recorded));
         ++recordedCount_;
-        changed_.notify_all();
-        return;
+        changed_.notifyAll();
+        try {
+          begin();
+        } catch (const Error& error) {
+          problem = error.what();
+        }
       }
     }
-    // Logged without the lock, which the sending thread and other callers wait for.
-    lost_.fetch_add(1, std::memory_order_relaxed);
-    dropped_.add();
+    // Logged without the lock, which the coroutine and other callers wait for.
+    if (!problem.empty()) log_.error("events have to wait: {}", problem);
+    if (!full) return;
+    drop(1);
     log_.warning(
         "event \"{}\" about {} \"{}\" is dropped: the queue is full, or the recorder is shut down",
         recorded.facts.reason, recorded.facts.regarding.kind, recorded.facts.regarding.name);
   }
 
-  bool flush(const std::stop_token& stop) {
-    detail::Lock lock(queueMutex_);
-    const std::uint64_t wanted = recordedCount_;
-    return changed_.wait(lock, stop,
-                         [&]() KUBE_REQUIRES(queueMutex_) { return handledCount_ >= wanted; });
+  static Task<bool> flush(std::shared_ptr<EventSender> self) {
+    std::uint64_t wanted = 0;
+    {
+      const Lock lock(self->queueMutex_);
+      wanted = self->recordedCount_;
+      self->begin();
+    }
+    const auto handled = [&self, wanted]() KUBE_REQUIRES(self->queueMutex_) {
+      return self->handledCount_ >= wanted;
+    };
+    co_return co_await self->changed_.wait(handled);
   }
 
-  void shutDown() {
-    {
-      const detail::Lock lock(queueMutex_);
-      closed_ = true;
-      changed_.notify_all();
+  static Task<void> shutDown(std::shared_ptr<EventSender> self) {
+    try {
+      {
+        const Lock lock(self->queueMutex_);
+        self->closed_ = true;
+        self->changed_.notifyAll();
+        self->begin();
+      }
+      self->closing_.request_stop();
+      const auto ended = [&self]() KUBE_REQUIRES(self->queueMutex_) { return !self->running_; };
+      const auto deadline = self->clock_.deadlineAfter(self->options_.flushTimeout);
+      co_await self->changed_.waitUntil(ended, self->clock_, deadline);
+    } catch (const Error& error) {
+      self->log_.error("events in the queue cannot be sent: {}", error.what());
     }
-    closing_.request_stop();
-    const detail::Lock joining(threadMutex_);
-    if (!thread_.joinable()) return;
-    {
-      detail::Lock lock(queueMutex_);
-      clock_.waitFor(changed_, lock, {}, options_.flushTimeout,
-                     [&]() KUBE_REQUIRES(queueMutex_) { return ended_; });
-    }
-    abort_.request_stop();
-    thread_.join();
+    self->giveUp();
+  }
+
+  static void close(const std::shared_ptr<EventSender>& self) noexcept {
+    guarded(self->log_, "the end of the recorder", [&self] { runBlocking(shutDown(self), {}); });
+    self->giveUp();
   }
 
   std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
@@ -130,17 +146,58 @@ class EventRecorder::Sender {
     Clock::WallTime time;
   };
 
-  void run() {
+  // Begins the coroutine if there is something to do. Throws Error if there is no thread for it.
+  void begin() KUBE_REQUIRES(queueMutex_) {
+    if (running_ || queue_.empty() || tasks_ == nullptr) return;
+    running_ = true;
+    try {
+      tasks_->start(run(), "the event recorder of " + options_.component);
+    } catch (const Error&) {
+      running_ = false;
+      throw;
+    }
+  }
+
+  void drop(std::uint64_t events) {
+    lost_.fetch_add(events, std::memory_order_relaxed);
+    dropped_.add(events);
+  }
+
+  // Ends the coroutine, and drops what it has not handled.
+  void giveUp() {
+    std::unique_ptr<TaskScope> tasks;
+    {
+      const Lock lock(queueMutex_);
+      closed_ = true;
+      tasks.swap(tasks_);
+    }
+    if (tasks == nullptr) return;  // another thread does it
+    tasks.reset();
+    std::deque<Recorded> destroyed;  // without the lock
+    std::uint64_t left = 0;
+    {
+      const Lock lock(queueMutex_);
+      left = recordedCount_ - std::exchange(handledCount_, recordedCount_);
+      destroyed.swap(queue_);
+      running_ = false;
+      changed_.notifyAll();
+    }
+    if (left == 0) return;
+    drop(left);
+    log_.warning("{} events are dropped: the recorder is shut down", left);
+  }
+
+  Task<void> run() {
+    const TaskContext& context = co_await CurrentContext();
     auto nextFinish = clock_.deadlineAfter(EventSeriesCounter::kFinishAfter);
     auto nextRefresh = clock_.deadlineAfter(EventSeriesCounter::kRefreshEvery);
     const bool series = options_.api == EventApi::Events;
     for (;;) {
+      co_await waitForWork(series ? std::min(nextFinish, nextRefresh) : Clock::noDeadline);
+      if (context.stop.stop_requested()) co_return;
       std::optional<Recorded> next;
       {
-        detail::Lock lock(queueMutex_);
-        const auto deadline = series ? std::min(nextFinish, nextRefresh) : Clock::noDeadline;
-        clock_.waitUntil(changed_, lock, {}, deadline,
-                         [&]() KUBE_REQUIRES(queueMutex_) { return closed_ || !queue_.empty(); });
+        const Lock lock(queueMutex_);
         if (!queue_.empty()) {
           next = std::move(queue_.front());
           queue_.pop_front();
@@ -149,33 +206,45 @@ class EventRecorder::Sender {
         }
       }
       if (next) {
-        handle(std::move(*next));
-        const detail::Lock lock(queueMutex_);
+        co_await handle(std::move(*next));
+        if (context.stop.stop_requested()) co_return;  // it was not sent
+        const Lock lock(queueMutex_);
         ++handledCount_;
-        changed_.notify_all();
+        changed_.notifyAll();
       }
       const auto now = clock_.now();
       if (series && now >= nextFinish) {
         nextFinish = clock_.deadlineAfter(EventSeriesCounter::kFinishAfter);
-        sendAll(series_.finish());
+        co_await sendAll(series_.finish());
       }
       if (series && now >= nextRefresh) {
         nextRefresh = clock_.deadlineAfter(EventSeriesCounter::kRefreshEvery);
-        sendAll(series_.refresh());
+        co_await sendAll(series_.refresh());
       }
     }
-    if (series) sendAll(series_.finishAll());
-    const detail::Lock lock(queueMutex_);
-    ended_ = true;
-    changed_.notify_all();
+    if (series) co_await sendAll(series_.finishAll());
+    const Lock lock(queueMutex_);
+    running_ = false;
+    changed_.notifyAll();
   }
 
-  void handle(Recorded recorded) {
+  Task<void> waitForWork(Clock::TimePoint deadline) {
+    const auto ready = [this]() KUBE_REQUIRES(queueMutex_) { return closed_ || !queue_.empty(); };
+    try {
+      co_await changed_.waitUntil(ready, clock_, deadline);
+      co_return;
+    } catch (const Error& error) {
+      log_.error("series of events are sent late: {}", error.what());
+    }
+    co_await changed_.wait(ready);
+  }
+
+  Task<void> handle(Recorded recorded) {
     try {
       if (options_.api == EventApi::Core) {
-        handleCore(recorded);
+        co_await handleCore(recorded);
       } else {
-        handleSeries(recorded);
+        co_await handleSeries(recorded);
       }
     } catch (const std::exception& error) {
       log_.error("event \"{}\": {}", recorded.facts.reason, error.what());
@@ -191,7 +260,7 @@ class EventRecorder::Sender {
     return meta;
   }
 
-  void handleCore(const Recorded& recorded) {
+  Task<void> handleCore(const Recorded& recorded) {
     const EventFacts& facts = recorded.facts;
     corev1::Event event;
     event.metadata = metaOf(facts, clock_);
@@ -206,12 +275,12 @@ class EventRecorder::Sender {
     event.source->component = event.reportingComponent = options_.component;
     event.source->host = event.reportingInstance = options_.instance;
     const EventCorrelator::Result result = correlator_.correlate(event);
-    if (result.skip) return;
-    const auto written = send(result.event, result.patch);
+    if (result.skip) co_return;
+    const auto written = co_await send(result.event, result.patch);
     if (written) correlator_.written(result.key, *written);
   }
 
-  void handleSeries(const Recorded& recorded) {
+  Task<void> handleSeries(const Recorded& recorded) {
     const EventFacts& facts = recorded.facts;
     eventsv1::Event event;
     event.metadata = metaOf(facts, clock_);
@@ -227,24 +296,30 @@ class EventRecorder::Sender {
     event.note = note;
     event.type = facts.type;
     auto sending = series_.observe(event);
-    if (!sending) return;
+    if (!sending) co_return;
     const corev1::ObjectReference& about = facts.regarding;
     std::string about_ = about.kind + "/" + about.namespace_ + "/" + about.name + "/" + about.uid;
     if (!spam_.accepts(about_ + "/" + facts.type)) {
       series_.forget(sending->key);
-      return;
+      co_return;
     }
-    if (!send(sending->event)) series_.forget(sending->key);
+    const auto written = co_await send(sending->event);
+    if (!written) series_.forget(sending->key);
   }
 
-  void sendAll(const std::vector<eventsv1::Event>& events) {
+  Task<void> sendAll(std::vector<eventsv1::Event> events) {
+    const TaskContext& context = co_await CurrentContext();
     for (const eventsv1::Event& event : events) {
-      if (abort_.stop_requested()) return;
-      send(event);
+      if (context.stop.stop_requested()) co_return;
+      try {
+        co_await send(event);
+      } catch (const std::exception& error) {
+        log_.error("event \"{}\": {}", event.metadata.name, error.what());
+      }
     }
   }
 
-  std::optional<eventsv1::Event> send(const eventsv1::Event& event) {
+  Task<std::optional<eventsv1::Event>> send(const eventsv1::Event& event) {
     if (!event.series) return send(event, std::string());
     eventsv1::Event old = event;
     old.series = nullptr;
@@ -253,25 +328,25 @@ class EventRecorder::Sender {
 
   // Sends an event. Returns it as the server has stored it, or nothing if it was given up.
   template <class Event>
-  std::optional<Event> send(Event event, const std::string& patch) {
-    const ResourceClient<Event> client(rest_, event.metadata.namespace_);
-    const std::stop_token abort = abort_.get_token();
+  Task<std::optional<Event>> send(Event event, std::string patch) {
+    const ResourceClient<Event> blocking(rest_, event.metadata.namespace_);
+    const AsyncResourceClient<Event> client = blocking.async();
     for (int tries = 1;; ++tries) {
       try {
         if (!patch.empty()) {
           try {
-            return client.patch(event.metadata.name, mergePatchType<Event>(), patch, {}, abort);
+            co_return co_await client.patch(event.metadata.name, mergePatchType<Event>(), patch);
           } catch (const ApiError& error) {
             if (!isNotFound(error)) throw;  // the event has expired: create it again
           }
         }
         event.metadata.resourceVersion = {};
-        return client.create(event, {}, abort);
+        co_return co_await client.create(event);
       } catch (const ApiError& error) {
         // The first event of the series may have been created in between.
         if (!(isAlreadyExists(error) && !patch.empty())) {
           log_.error("event \"{}\": the server refused it: {}", event.metadata.name, error.what());
-          return std::nullopt;
+          co_return std::nullopt;
         }
       } catch (const TransportError& error) {
         log_.warning("event \"{}\": {}", event.metadata.name, error.what());
@@ -279,52 +354,58 @@ class EventRecorder::Sender {
         log_.warning("event \"{}\": {}", event.metadata.name, error.what());
       } catch (const Error& error) {
         log_.error("event \"{}\": {}", event.metadata.name, error.what());
-        return std::nullopt;
+        co_return std::nullopt;
       }
       if (tries >= options_.maxTries) {
         log_.error("event \"{}\": given up after {} tries", event.metadata.name, tries);
-        return std::nullopt;
+        co_return std::nullopt;
       }
       // The pause is random, so that programs do not all return at once when the server does.
       Backoff wait({.initial = options_.retryPeriod, .factor = 1, .jitter = 0.25}, clock_);
-      if (!wait.sleep(closing_.get_token())) return std::nullopt;
+      Task<bool> pause = sleepFor(wait.next().value(), clock_);
+      const bool again = co_await withStop(std::move(pause), closing_.get_token());
+      if (!again) co_return std::nullopt;
     }
   }
 
   EventRecorderOptions options_;
   Clock& clock_;
-  RestClient rest_;
+  const RestClient rest_;
 
-  // Used by the thread only.
+  // Used by the coroutine only.
   EventCorrelator correlator_;
   EventSeriesCounter series_;
-  detail::EventSpamFilter spam_;
+  EventSpamFilter spam_;
 
   Counter& dropped_;
   Logger log_;
   std::atomic<std::uint64_t> lost_ = 0;
   std::stop_source closing_;  // ends the pauses between tries
-  std::stop_source abort_;    // ends requests
 
-  detail::Mutex queueMutex_;
-  std::condition_variable_any changed_;
+  Mutex queueMutex_;
+  Condition changed_{queueMutex_};
   std::deque<Recorded> queue_ KUBE_GUARDED_BY(queueMutex_);
   std::uint64_t recordedCount_ KUBE_GUARDED_BY(queueMutex_) = 0;
   std::uint64_t handledCount_ KUBE_GUARDED_BY(queueMutex_) = 0;
   bool closed_ KUBE_GUARDED_BY(queueMutex_) = false;
-  bool ended_ KUBE_GUARDED_BY(queueMutex_) = false;  // the thread has nothing more to send
-
-  detail::Mutex threadMutex_;
-  std::thread thread_ KUBE_GUARDED_BY(threadMutex_);
+  bool running_ KUBE_GUARDED_BY(queueMutex_) = false;  // the coroutine has begun and not ended
+  std::unique_ptr<TaskScope> tasks_ KUBE_GUARDED_BY(queueMutex_) =
+      std::make_unique<TaskScope>(taskThreadsExecutor());
 };
 
 EventRecorder::EventRecorder(const RestClient& rest, EventRecorderOptions options)
-    : sender_(std::make_unique<Sender>(rest, std::move(options))) {}
-EventRecorder::~EventRecorder() = default;
+    : sender_(std::make_shared<detail::EventSender>(rest, std::move(options))) {}
+EventRecorder::~EventRecorder() { detail::EventSender::close(sender_); }
 
 void EventRecorder::record(EventFacts facts) { sender_->record(std::move(facts)); }
-bool EventRecorder::flush(const std::stop_token& stop) { return sender_->flush(stop); }
-void EventRecorder::shutDown() { sender_->shutDown(); }
+bool EventRecorder::flush(const std::stop_token& stop) {
+  return detail::runBlocking(async().flush(), stop);
+}
+void EventRecorder::shutDown() { detail::runBlocking(async().shutDown(), {}); }
+AsyncEventRecorder EventRecorder::async() const noexcept { return AsyncEventRecorder(sender_); }
 std::uint64_t EventRecorder::dropped() const noexcept { return sender_->lost(); }
+
+Task<bool> AsyncEventRecorder::flush() const { return detail::EventSender::flush(sender_); }
+Task<void> AsyncEventRecorder::shutDown() const { return detail::EventSender::shutDown(sender_); }
 
 }  // namespace kube

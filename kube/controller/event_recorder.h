@@ -4,13 +4,17 @@
 //   events.normal(network, "Configured", "configured {} subnets", subnets.size());
 //   events.warning(network, "NoAddress", "no address is left in {}", network.spec->cidr);
 //
-// Recording never blocks and never fails: events go to a bounded queue, and a thread sends them one
-// after the other. While the queue is full, events are dropped and counted. Repeated events are
-// counted or become a series instead of being sent again, and too many events about one object are
-// dropped: see event_series.h and event_correlator.h. Events that the server refuses are logged and
-// dropped. While the server cannot be reached, an event is tried 12 times, 10 seconds apart.
+// Recording never blocks and never fails: events go to a bounded queue, and a coroutine on
+// TaskThreads sends them one after the other, so recorders have no threads of their own. While the
+// queue is full, events are dropped and counted. Repeated events are counted or become a series
+// instead of being sent again, and too many events about one object are dropped: see
+// event_series.h and event_correlator.h. Events that the server refuses are logged and dropped.
+// While the server cannot be reached, an event is tried 12 times, 10 seconds apart. While no thread
+// can be had, events stay in the queue; each new one tries again.
 //
-// Destroying the recorder sends the events in the queue, for at most `flushTimeout`.
+// Destroying the recorder sends the events in the queue, for at most `flushTimeout`, and blocks
+// meanwhile; coroutines await `async().shutDown()` first. It drops the events where it cannot wait:
+// on an I/O thread of the library, or if no thread can be had.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -21,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +34,7 @@
 #include "kube/base/clock.h"
 #include "kube/base/map.h"
 #include "kube/base/metrics.h"
+#include "kube/base/task.h"
 #include "kube/controller/internal/event_correlator.h"
 #include "kube/controller/object_reference.h"
 #include "kube/rest/rest_client.h"
@@ -67,6 +73,26 @@ struct EventFacts {
   Map<String> annotations = {};
 };
 
+namespace detail {
+class EventSender;
+}
+
+/// The awaitable forms of an EventRecorder's methods, with the stop token of the tree. The recorder
+/// may be destroyed meanwhile.
+class AsyncEventRecorder {
+ public:
+  Task<bool> flush() const;
+  /// A stop drops the events that are left, as the end of flushTimeout does.
+  Task<void> shutDown() const;
+
+ private:
+  friend class EventRecorder;
+  explicit AsyncEventRecorder(std::shared_ptr<detail::EventSender> sender)
+      : sender_(std::move(sender)) {}
+
+  std::shared_ptr<detail::EventSender> sender_;
+};
+
 class EventRecorder {
  public:
   /// Shares the connection of `rest`. Throws ConfigError for invalid options, such as an empty
@@ -94,19 +120,23 @@ class EventRecorder {
   void record(EventFacts facts);
 
   /// Waits until all events recorded so far are sent or given up. Returns false if a stop is
-  /// requested first.
+  /// requested first. Throws Error if no thread can be had, or on the library's I/O threads if
+  /// there is something to wait for.
   bool flush(const std::stop_token& stop = {});
 
   /// Accepts no more events and sends those in the queue, each once, for at most flushTimeout.
+  /// Drops those that are left.
   void shutDown();
+
+  /// The awaitable forms of flush() and shutDown().
+  AsyncEventRecorder async() const noexcept;
 
   /// The number of events that were dropped, because the queue was full or the recorder was shut
   /// down.
   std::uint64_t dropped() const noexcept;
 
  private:
-  class Sender;
-  std::unique_ptr<Sender> sender_;
+  std::shared_ptr<detail::EventSender> sender_;
 };
 
 }  // namespace kube

@@ -3,14 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <future>
+#include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "kube/base/internal/error_of_testing.h"
 #include "kube/base/internal/no_threads_testing.h"
+#include "kube/base/internal/test_loop_testing.h"
 #include "kube/client/events/v1.h"
 #include "kube/testing/api_server_testing.h"
 
@@ -18,8 +22,15 @@ namespace kube {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Begun;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using testing::TestLoop;
+
+std::size_t threadsOfTheProcess() {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
 
 class EventRecorderTest : public testing::ApiServerTest {
  protected:
@@ -258,7 +269,7 @@ TEST_F(EventRecorderTest, EventsAreDroppedWhileTheQueueIsFull) {
   EventRecorder events(clients.rest(), small);
   const testing::FaultId hang = server.inject({.resource = "events", .hang = true});
   for (int i = 0; i < 10; ++i) events.normal(web, "R" + std::to_string(i), "x");
-  // The thread may have taken one event from the queue.
+  // The recorder may have taken one event from the queue.
   EXPECT_GE(events.dropped(), 7U);
   EXPECT_LE(events.dropped(), 8U);
   EXPECT_THAT(metrics.text(), HasSubstr("event_recorder_dropped_total{component=\"test\"} " +
@@ -271,6 +282,7 @@ TEST_F(EventRecorderTest, EventsAreDroppedWhileTheQueueIsFull) {
   auto down = std::async(std::launch::async, [&] { events.shutDown(); });
   clock.waitForWaiters(1);
   while (down.wait_for(0s) != std::future_status::ready) clock.advance(5s);
+  EXPECT_EQ(events.dropped(), 10U);
   server.forget(hang);
 }
 
@@ -311,8 +323,159 @@ TEST_F(EventRecorderTest, EndsWhereNoThreadCanBeStarted) {
   const testing::NoThreads none;
   events.reset();
   EXPECT_EQ(newEvents().size(), 1U);
-  EXPECT_THAT(errorOf<Error>([&] { EventRecorder(clients.rest(), options()); }),
-              HasSubstr("no thread for the event recorder of test"));
+}
+
+TEST_F(EventRecorderTest, EventsWaitUntilAThreadCanBeHad) {
+  EXPECT_TRUE(newEvents().empty());  // starts the I/O thread
+  EventRecorder events(clients.rest(), options());
+  std::optional<testing::NoThreads> none(0);
+  events.normal(web, "First", "x");
+  EXPECT_THROW(events.flush(), Error);
+  EXPECT_TRUE(newEvents().empty());
+  {
+    EventRecorder lost(clients.rest(), options());
+    lost.normal(web, "Lost", "x");
+    lost.shutDown();
+    EXPECT_EQ(lost.dropped(), 1U);
+  }
+  none.reset();
+  events.normal(web, "Second", "x");
+  EXPECT_TRUE(events.flush());
+  EXPECT_EQ(newEvents().size(), 2U);
+  EXPECT_EQ(events.dropped(), 0U);
+}
+
+TEST_F(EventRecorderTest, RecordersHaveNoThreadsOfTheirOwn) {
+  constexpr std::size_t kRecorders = 100;
+  std::vector<std::unique_ptr<EventRecorder>> recorders;
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < kRecorders; ++i) {
+    recorders.push_back(std::make_unique<EventRecorder>(clients.rest(), options()));
+    recorders.back()->normal(web, "R", "x");
+    EXPECT_TRUE(recorders.back()->flush());
+    if (i == 0) before = threadsOfTheProcess();
+  }
+  EXPECT_LT(threadsOfTheProcess(), before + kRecorders / 2);
+  EXPECT_EQ(newEvents().size(), kRecorders);
+}
+
+TEST_F(EventRecorderTest, ATaskFlushes) {
+  EventRecorder events(clients.rest(), options());
+  TestLoop loop;
+  Begun<bool> nothing(events.async().flush(), loop.executor());
+  EXPECT_TRUE(nothing.result()) << "without a wait";
+  const testing::FaultId cut = server.inject({.resource = "events", .cut = true});
+  events.normal(web, "R", "x");
+  clock.waitForWaiters(1);  // until the next try
+  std::stop_source stop;
+  Begun<bool> flush(events.async().flush(), loop.executor());
+  Begun<bool> stopped(events.async().flush(), loop.executor(), stop.get_token());
+  Begun<bool> destroyed(events.async().flush(), loop.executor());
+  destroyed.destroy();
+  stop.request_stop();
+  loop.runUntil([&] { return stopped.over(); });
+  EXPECT_FALSE(stopped.result());
+  EXPECT_FALSE(flush.over());
+  server.forget(cut);
+  clock.advance(15s);
+  loop.runUntil([&] { return flush.over(); });
+  EXPECT_TRUE(flush.result());
+  EXPECT_EQ(newEvents().size(), 1U);
+}
+
+TEST_F(EventRecorderTest, ATaskShutsDown) {
+  TestLoop loop;
+  EventRecorder events(clients.rest(), options());
+  for (int i = 0; i < 3; ++i) events.normal(web, "R" + std::to_string(i), "x");
+  Begun<void> down(events.async().shutDown(), loop.executor());
+  loop.runUntil([&] { return down.over(); });
+  EXPECT_EQ(newEvents().size(), 3U);
+  events.normal(web, "Late", "x");
+  EXPECT_EQ(events.dropped(), 1U);
+}
+
+TEST_F(EventRecorderTest, AStopOrTheTimeLimitEndsTheShutdownOfATask) {
+  for (const bool stops : {false, true}) {
+    TestLoop loop;
+    EventRecorder events(clients.rest(), options());
+    const testing::FaultId hang = server.inject({.resource = "events", .hang = true});
+    for (int i = 0; i < 3; ++i) events.normal(web, "R" + std::to_string(i), "x");
+    std::stop_source stop;
+    Begun<void> down(events.async().shutDown(), loop.executor(), stop.get_token());
+    clock.waitForWaiters(1);
+    EXPECT_FALSE(down.over());
+    if (stops) {
+      stop.request_stop();
+    } else {
+      clock.advance(5s);
+    }
+    loop.runUntil([&] { return down.over(); });
+    EXPECT_EQ(events.dropped(), 3U);
+    server.forget(hang);
+  }
+}
+
+TEST_F(EventRecorderTest, MayBeDestroyedWhileTasksWait) {
+  auto hasty = options();
+  hasty.flushTimeout = 0s;
+  std::optional<EventRecorder> events;
+  events.emplace(clients.rest(), hasty);
+  TestLoop loop;
+  server.inject({.resource = "events", .hang = true});
+  for (int i = 0; i < 3; ++i) events->normal(web, "R" + std::to_string(i), "x");
+  Begun<bool> flush(events->async().flush(), loop.executor());
+  Begun<void> down(events->async().shutDown(), loop.executor());
+  events.reset();
+  loop.runUntil([&] { return flush.over() && down.over(); });
+  EXPECT_TRUE(flush.result()) << "the events were given up";
+}
+
+TEST_F(EventRecorderTest, MayOutliveTheClients) {
+  std::optional<Clientset> shortLived(std::in_place, server.config());
+  {
+    EventRecorder events(shortLived->rest(), options());
+    shortLived.reset();
+    events.normal(web, "Late", "x");
+  }
+  EXPECT_EQ(newEvents().size(), 1U);
+}
+
+TEST_F(EventRecorderTest, AnIoThreadDoesNotWaitForTheEnd) {
+  const testing::FaultId hang = server.inject({.resource = "events", .hang = true});
+  auto events = std::make_unique<EventRecorder>(clients.rest(), options());
+  for (int i = 0; i < 3; ++i) events->normal(web, "R" + std::to_string(i), "x");
+  std::promise<void> ended;
+  clients.rest().connection()->executor().post([&] {
+    events.reset();
+    ended.set_value();
+  });
+  EXPECT_EQ(ended.get_future().wait_for(60s), std::future_status::ready);
+  EXPECT_THAT(metrics.text(), HasSubstr("event_recorder_dropped_total{component=\"test\"} 3"));
+  server.forget(hang);
+}
+
+TEST_F(EventRecorderTest, MayBeDestroyedAtAnyTime) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 60; ++round) {
+    auto real = options(round % 2 == 0 ? EventApi::Events : EventApi::Core);
+    real.clock = nullptr;
+    real.flushTimeout = std::chrono::microseconds(random() % 2000);
+    testing::Fault fault{.resource = "events", .times = 0};
+    if (round % 3 == 1) fault = {.resource = "events", .hang = true};
+    if (round % 3 == 2) fault = {.resource = "events", .times = 1, .cut = true};
+    const testing::FaultId injected = server.inject(fault);
+    TestLoop loop;
+    std::optional<EventRecorder> events(std::in_place, clients.rest(), real);
+    std::vector<std::unique_ptr<Begun<bool>>> flushes;
+    for (unsigned i = 0, n = random() % 20; i < n; ++i) {
+      events->normal(web, "R" + std::to_string(i % 5), "x");
+      flushes.push_back(std::make_unique<Begun<bool>>(events->async().flush(), loop.executor()));
+      for (unsigned turns = random() % 50; turns > 0; --turns) std::this_thread::yield();
+    }
+    events.reset();
+    server.forget(injected);
+    loop.runUntil([&] { return std::ranges::all_of(flushes, [](auto& f) { return f->over(); }); });
+  }
 }
 
 TEST_F(EventRecorderTest, InvalidOptionsAndTypesAreRefused) {

@@ -5,10 +5,11 @@
 
 namespace kube::detail {
 
-// Waits for the next change or a stop.
+// Waits for the next change, the deadline or a stop.
 class Condition::Change {
  public:
-  Change(Condition& condition, const Ready& ready) : condition_(condition), ready_(ready) {}
+  Change(Condition& condition, const Ready& ready, Clock& clock, Clock::TimePoint deadline)
+      : condition_(condition), ready_(ready), clock_(clock), deadline_(deadline) {}
   ~Change() {
     if (completion_) completion_->abandon();
   }
@@ -20,6 +21,7 @@ class Condition::Change {
     const auto completion = std::make_shared<Completion>(self, context.executor);
     completion_ = completion;
     if (!condition_.completeOnChange(completion, ready_)) return false;
+    if (deadline_ != Clock::noDeadline) timer_ = clock_.callAt(deadline_, Complete{completion});
     if (context.stop.stop_possible()) onStop_.emplace(context.stop, Complete{completion});
     return completion->wait();
   }
@@ -32,7 +34,10 @@ class Condition::Change {
   };
   Condition& condition_;
   const Ready& ready_;
+  Clock& clock_;
+  const Clock::TimePoint deadline_;
   std::shared_ptr<Completion> completion_;
+  Timer timer_;
   std::optional<std::stop_callback<Complete>> onStop_;
 };
 
@@ -51,23 +56,24 @@ bool Condition::completeOnChange(const std::shared_ptr<Completion>& completion,
   return true;
 }
 
-bool Condition::block(const std::stop_token& stop, const Ready& ready) {
+bool Condition::block(const std::stop_token& stop, const Ready& ready, Clock& clock,
+                      Clock::TimePoint deadline) {
   Lock lock(mutex_);
   if (ready()) return true;
   checkMayBlock("a wait");
-  return threads.wait(lock, stop, ready);
+  return clock.waitUntil(threads, lock, stop, deadline, ready);
 }
 
-Task<bool> Condition::wait(Ready ready) {
+Task<bool> Condition::waitUntil(Ready ready, Clock& clock, Clock::TimePoint deadline) {
   const TaskContext& context = co_await CurrentContext();
-  if (context.mayBlock) co_return block(context.stop, ready);
+  if (context.mayBlock) co_return block(context.stop, ready, clock, deadline);
   for (;;) {
     {
       const Lock lock(mutex_);
       if (ready()) co_return true;
     }
-    if (context.stop.stop_requested()) co_return false;
-    Change change(*this, ready);
+    if (context.stop.stop_requested() || clock.now() >= deadline) co_return false;
+    Change change(*this, ready, clock, deadline);
     co_await change;
   }
 }

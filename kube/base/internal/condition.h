@@ -7,6 +7,7 @@
 //
 //   const auto ready = [this] { return !items_.empty(); };   // called with the lock
 //   const bool there = co_await changed_.wait(ready);         // false: a stop was requested
+//   const bool soon = co_await changed_.waitUntil(ready, clock_, deadline);
 //
 // In a task that may block, the wait blocks its thread; in others, it suspends the coroutine. The
 // mutex must not be held then. After the wait it is free again, so another reader may have been
@@ -19,8 +20,10 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
+#include "kube/base/clock.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/task.h"
 
@@ -40,13 +43,19 @@ class Condition {
 
   /// Returns true once ready() is true, and false if a stop is requested before. Throws Error if
   /// it would block an I/O thread of the library.
-  Task<bool> wait(Ready ready);
+  Task<bool> wait(Ready ready) {
+    return waitUntil(std::move(ready), realClock(), Clock::noDeadline);
+  }
+  /// Returns false at the deadline, too. The clock outlives the wait. Throws Error if the clock
+  /// cannot start its thread.
+  Task<bool> waitUntil(Ready ready, Clock& clock, Clock::TimePoint deadline);
 
   std::condition_variable_any threads;
 
  private:
   class Change;
-  bool block(const std::stop_token& stop, const Ready& ready);
+  bool block(const std::stop_token& stop, const Ready& ready, Clock& clock,
+             Clock::TimePoint deadline);
   /// Completes at the next notifyAll(). Returns false if ready() is true.
   bool completeOnChange(const std::shared_ptr<Completion>& completion, const Ready& ready);
 

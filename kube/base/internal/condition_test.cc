@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <deque>
 #include <future>
 #include <memory>
@@ -18,6 +19,7 @@
 namespace kube::detail {
 namespace {
 
+using namespace std::chrono_literals;
 using kube::testing::Begun;
 using kube::testing::TestLoop;
 using ::testing::HasSubstr;
@@ -98,6 +100,35 @@ TEST(ConditionTest, ADestroyedTaskWaitsNoMore) {
   dropped.destroy();  // it is in the loop already
   loop.runAll();
   EXPECT_EQ(next.result(), 1);
+}
+
+TEST(ConditionTest, ADeadlineEndsTheWait) {
+  FakeClock clock;
+  Mutex mutex;
+  Condition changed(mutex);
+  bool ready = false;
+  const auto isReady = [&] { return ready; };
+  const auto wait = [&] { return changed.waitUntil(isReady, clock, clock.deadlineAfter(1s)); };
+  TestLoop loop;
+  Begun<bool> late(wait(), loop.executor()), destroyed(wait(), loop.executor());
+  EXPECT_EQ(clock.waiters(), 2u);
+  destroyed.destroy();
+  EXPECT_EQ(clock.waiters(), 1u);
+  auto thread = std::async(std::launch::async, [&] { return runBlocking(wait(), {}); });
+  clock.waitForWaiters(2);
+  clock.advance(1s);
+  loop.runAll();
+  EXPECT_FALSE(late.result());
+  EXPECT_FALSE(thread.get());
+  Begun<bool> inTime(wait(), loop.executor());
+  {
+    const Lock lock(mutex);
+    ready = true;
+    changed.notifyAll();
+  }
+  loop.runAll();
+  EXPECT_TRUE(inTime.result());
+  EXPECT_EQ(clock.waiters(), 0u);
 }
 
 TEST(ConditionTest, AThreadBlocks) {

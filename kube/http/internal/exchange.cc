@@ -79,6 +79,7 @@ bool Exchange::idempotent() const {
 
 void Exchange::begin(HttpEngine& engine) {
   engine_ = &engine;
+  if (canceled_) return cancel();
   limit_ = engine.options().streamBuffer;
   if (request_.timeout > std::chrono::nanoseconds::zero()) {
     timer_.emplace(engine.loop());
@@ -94,6 +95,8 @@ void Exchange::timedOut() {
 }
 
 void Exchange::cancel() {
+  canceled_ = true;
+  if (engine_ == nullptr) return;  // the loop's own thread was faster than the caller's begin()
   if (!done_) fail(thrownAs<CanceledError>(describe() + ": canceled"));
 }
 

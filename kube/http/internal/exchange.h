@@ -129,6 +129,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool begun_ = false;  // its caller has borrowed and returned the connection once
   bool ended_ = false;  // everything was received; some may be held back
   bool done_ = false;
+  bool canceled_ = false;
 
   std::string coding_;                       // Content-Encoding, if it is to be decoded
   std::unique_ptr<ContentDecoder> decoder_;  // made at the first byte

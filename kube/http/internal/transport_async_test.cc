@@ -97,6 +97,23 @@ TEST_P(AwaitedTest, SendsARequest) {
   EXPECT_EQ(task.result(), "later");
 }
 
+TEST_P(AwaitedTest, TheIoThreadCancelsACallThatItHasNotBegun) {
+  std::promise<void> busy, begun;
+  std::stop_source stop;
+  transport_->executor().post([&] {
+    busy.set_value();
+    begun.get_future().wait();
+    stop.request_stop();
+  });
+  busy.get_future().wait();
+  Begun<std::string> task(bodyOf(transport_->sendAsync(request("/later"))), loop_.executor(),
+                          stop.get_token());
+  begun.set_value();
+  loop_.runUntil([&] { return task.over(); });
+  EXPECT_THAT(errorOf<CanceledError>([&] { task.result(); }), HasSubstr("canceled"));
+  EXPECT_EQ(blockOn(bodyOf(transport_->sendAsync(request("/now")))), "at once");
+}
+
 TEST_P(AwaitedTest, ReadsAStream) {
   EXPECT_EQ(blockOn(readAll(transport_->openAsync(request("/now")))), "at once");
   Begun<std::string> task(readAll(transport_->openAsync(request("/later"))), loop_.executor());
