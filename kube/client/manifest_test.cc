@@ -7,10 +7,12 @@
 #include <map>
 
 #include "kube/base/internal/test_loop_testing.h"
+#include "kube/client/api_discovery/cached_discovery_client.h"
 #include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/client/api_discovery/internal/discovery_server_testing.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/unstructured.h"
+#include "kube/rest/environment_testing.h"
 
 namespace kube {
 namespace {
@@ -626,7 +628,7 @@ TEST(CreateFromYamlTest, AStopWhileAKindIsNotYetServedIsNoFailure) {
 
 // --- The awaitable form.
 
-/// What the two forms have to agree in.
+/// The parts of results in which both forms have to agree.
 std::vector<std::string> told(const std::vector<ManifestResult>& results) {
   std::vector<std::string> all;
   for (const ManifestResult& one : results) {
@@ -692,7 +694,22 @@ TEST(AwaitableManifestTest, ErrorsAreThoseOfTheBlockingForm) {
   EXPECT_THAT(at.writes(), SizeIs(1));
 }
 
-TEST(AwaitableManifestTest, AStopEndsTheWaitForADefinition) {
+TEST(AwaitableManifestTest, LooksOnceMoreForAKindThatTheCacheLacks) {
+  Objects at;
+  const test::TemporaryFolder folder;
+  DiscoveryCacheOptions options;
+  options.folder = folder.path();
+  const DiscoveryClient discovery(at.client.rest());
+  const auto old = CachedDiscoveryClient(discovery, options).serverGroupsAndResources();
+  EXPECT_FALSE(old.groups.empty());
+  createFromYaml(at.client, *at.mapper, kDefinition).throwIfFailed();
+  const auto mapper =
+      discoveryRestMapper(std::make_shared<const CachedDiscoveryClient>(discovery, options))
+          ->async();
+  blockOn(createFromYaml(at.client, mapper, kNetwork)).throwIfFailed();
+}
+
+TEST(AwaitableManifestTest, AStopWhileAKindIsNotYetServedIsNoFailure) {
   Objects at;
   std::stop_source stop;
   at.unserved = 1000;
