@@ -93,9 +93,10 @@ class Sender {
                             .force = command_.forceConflicts,
                             .continueOnError = true,
                             .progress = tell};
-    const auto act = command_.create ? createFromYaml : applyFromYaml;
+    const RestMapper& mapper = invocation_.resources().mapper();
     const ManifestReport report =
-        act(client_, invocation_.resources().mapper(), file.text, options, invocation_.stop());
+        command_.create ? createFromYaml(client_, mapper, file.text, options, invocation_.stop())
+                        : applyFromYaml(client_, mapper, file.text, options, invocation_.stop());
     (void)report;  // `tell` has printed all of it
   }
 

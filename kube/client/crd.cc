@@ -10,7 +10,6 @@
 
 #include "kube/base/error.h"
 #include "kube/base/internal/text.h"
-#include "kube/client/resource_client.h"
 #include "kube/client/retry.h"
 #include "kube/client/wait.h"
 #include "kube/codec/json.h"
@@ -352,10 +351,9 @@ bool isEstablished(const Definition& crd) {
   return established != nullptr && established->status == "True";
 }
 
-Definition put(const ResourceClient<Definition>& client, const Definition& crd,
-               const std::stop_token& stop) {
-  const auto live = client.find(crd.metadata.name, {}, stop);
-  if (!live) return client.create(crd, {}, stop);
+Task<Definition> put(const AsyncResourceClient<Definition>& client, const Definition& crd) {
+  const auto live = co_await client.find(crd.metadata.name);
+  if (!live) co_return co_await client.create(crd);
   if (live->metadata.deletionTimestamp) {
     throw Error(
         fmt::format("customresourcedefinitions \"{}\": it is being deleted: wait until it "
@@ -363,7 +361,28 @@ Definition put(const ResourceClient<Definition>& client, const Definition& crd,
                     crd.metadata.name));
   }
   const Definition next = wanted(*live, crd);
-  return next == *live ? *live : client.update(next, {}, stop);
+  if (next == *live) co_return *live;
+  co_return co_await client.update(next);
+}
+
+Task<Definition> ensureTask(AsyncResourceClient<Definition> client, Definition crd,
+                            EnsureCrdOptions options) {
+  const auto again = [](const std::exception& error) {
+    return isConflict(error) || isAlreadyExists(error);
+  };
+  const auto act = [&] { return put(client, crd); };
+  const Definition there = co_await retryOnError(again, act, kDefaultRetry);
+  if (isEstablished(there)) co_return there;
+  const auto established = [&](const Definition* now) {
+    if (now == nullptr) {
+      throw Error(
+          fmt::format("customresourcedefinitions \"{}\": it was deleted while waiting for it",
+                      crd.metadata.name));
+    }
+    return isEstablished(*now);
+  };
+  auto found = co_await waitFor(client, crd.metadata.name, established, options.timeout);
+  co_return *std::move(found);
 }
 
 }  // namespace
@@ -402,24 +421,14 @@ Definition crdOf(std::span<const TypeInfo* const> versions) {
   return crd;
 }
 
+Task<Definition> ensureCrd(const AsyncResourceClient<Definition>& client, const Definition& crd,
+                           const EnsureCrdOptions& options) {
+  return ensureTask(client, crd, options);
+}
 Definition ensureCrd(const RestClient& rest, const Definition& crd, const EnsureCrdOptions& options,
                      const std::stop_token& stop) {
-  const ResourceClient<Definition> client(rest);
-  const Definition there = retryOnError(
-      [](const std::exception& error) { return isConflict(error) || isAlreadyExists(error); },
-      [&] { return put(client, crd, stop); }, kDefaultRetry, stop);
-  if (isEstablished(there)) return there;
-  return *waitFor<Definition>(
-      client, crd.metadata.name,
-      [&](const Definition* now) {
-        if (now == nullptr) {
-          throw Error(
-              fmt::format("customresourcedefinitions \"{}\": it was deleted while waiting for it",
-                          crd.metadata.name));
-        }
-        return isEstablished(*now);
-      },
-      options.timeout, stop);
+  return detail::runBlocking(ensureTask(ResourceClient<Definition>(rest).async(), crd, options),
+                             stop);
 }
 
 }  // namespace kube

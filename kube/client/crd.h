@@ -24,6 +24,8 @@
 
 #include "kube/api/apiextensions/v1.h"
 #include "kube/base/string.h"
+#include "kube/base/task.h"
+#include "kube/client/async_resource_client.h"
 #include "kube/client/clientset.h"
 #include "kube/meta/type_info.h"
 #include "kube/rest/rest_client.h"
@@ -60,5 +62,9 @@ inline apiextensionsv1::CustomResourceDefinition ensureCrd(
     const EnsureCrdOptions& options = {}, const std::stop_token& stop = {}) {
   return ensureCrd(clients.rest(), crd, options, stop);
 }
+/// The awaitable form, with clients.apiextensionsV1().customResourceDefinitions().async().
+Task<apiextensionsv1::CustomResourceDefinition> ensureCrd(
+    const AsyncResourceClient<apiextensionsv1::CustomResourceDefinition>& client,
+    const apiextensionsv1::CustomResourceDefinition& crd, const EnsureCrdOptions& options = {});
 
 }  // namespace kube

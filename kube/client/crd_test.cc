@@ -241,5 +241,22 @@ TEST(EnsureCrdTest, TakenNamesAreAnErrorAtOnce) {
               HasSubstr("nets.crd.example.com\": the server does not accept its names"));
 }
 
+TEST(EnsureCrdTest, TheAwaitableFormDoesTheSame) {
+  testing::ApiServer server;
+  const Clientset clients(server.config());
+  const auto definitions = clients.apiextensionsV1().customResourceDefinitions();
+  const auto there = blockOn(ensureCrd(definitions.async(), crd<crdtest::Network>()));
+  EXPECT_FALSE(there.metadata.uid.empty());
+  EXPECT_EQ(ensureCrd(clients, crd<crdtest::Network>()), there);
+  const ResourceClient<crdtest::Network> networks(clients.rest(), "default");
+  EXPECT_TRUE(networks.list().items.empty());
+
+  auto other = crd<crdtest::Network>();
+  other.metadata.name = "nets.crd.example.com";
+  other.spec->names->plural = "nets";
+  EXPECT_THAT(errorOf<Error>([&] { blockOn(ensureCrd(definitions.async(), other)); }),
+              HasSubstr("nets.crd.example.com\": the server does not accept its names"));
+}
+
 }  // namespace
 }  // namespace kube

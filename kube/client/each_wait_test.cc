@@ -8,13 +8,17 @@
 #include "kube/base/when.h"
 #include "kube/client/api_discovery/cached_discovery_client.h"
 #include "kube/client/api_discovery/discovery_rest_mapper.h"
+#include "kube/client/apiextensions/v1.h"
 #include "kube/client/apps/v1.h"
 #include "kube/client/certificates/v1.h"
+#include "kube/client/crd.h"
 #include "kube/client/dynamic_client.h"
+#include "kube/client/manifest.h"
 #include "kube/client/pods/internal/pod_server_testing.h"
 #include "kube/client/retry.h"
 #include "kube/client/scale_client.h"
 #include "kube/client/wait.h"
+#include "kube/codec/yaml.h"
 #include "kube/meta/api_error.h"
 #include "kube/rest/environment_testing.h"
 
@@ -178,6 +182,84 @@ Task<> followsALog(Verbs with) {
   }
 }
 
+Task<> usesAPort(Verbs with) {
+  auto stream = co_await with.pods.openPort("web", 7);  // which answers the same
+  co_await stream.write(std::string(100'000, 'x'));
+  for (std::size_t heard = 0; heard < 100'000;) {
+    const auto bytes = co_await stream.read();
+    EXPECT_TRUE(bytes.has_value());
+    if (!bytes) break;
+    heard += bytes->size();
+  }
+  stream.endOutput();
+  for (;;) {
+    const auto bytes = co_await stream.read();
+    if (!bytes) break;
+  }
+}
+
+// --- Manifests and definitions.
+
+constexpr const char* kNetworksDefinition = R"(apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: networks.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: networks, kind: Network}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+)";
+constexpr const char* kNetworkAndMap = R"(---
+apiVersion: example.com/v1
+kind: Network
+metadata: {name: book-net}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: of-the-manifest}
+)";
+
+using ManifestVerb = Task<ManifestReport> (*)(const DynamicClient&, const AsyncDiscoveryRestMapper&,
+                                              std::string_view, const ManifestOptions&);
+
+Task<> waitsUntilTheDefinitionIsGone(Verbs with) {
+  const auto definitions = with.clients.apiextensionsV1().customResourceDefinitions().async();
+  const auto gone = [](const auto* definition) { return definition == nullptr; };
+  co_await waitFor(definitions, "networks.example.com", gone, kLong);
+}
+// Each time, the definition is new to the server and to the mapper.
+Task<> sendsAManifest(Verbs with, ManifestVerb send) {
+  const DynamicClient dynamic(with.clients.rest());
+  const auto mapper = discoveryRestMapper(DiscoveryClient(with.clients.rest()))->async();
+  const std::string text = std::string(kNetworksDefinition) + kNetworkAndMap;
+  const ManifestOptions options{.namespace_ = "book"};
+  const auto removed = co_await removeFromYaml(dynamic, mapper, text, options);
+  removed.throwIfFailed();
+  co_await waitsUntilTheDefinitionIsGone(with);
+  mapper.reset();
+  const auto sent = co_await send(dynamic, mapper, text, options);
+  sent.throwIfFailed();
+  EXPECT_EQ(sent.results[1].outcome, ManifestOutcome::Created);
+}
+Task<> createsAManifest(Verbs with) { return sendsAManifest(std::move(with), createFromYaml); }
+Task<> appliesAManifest(Verbs with) { return sendsAManifest(std::move(with), applyFromYaml); }
+Task<> ensuresADefinition(Verbs with) {
+  using Definition = apiextensionsv1::CustomResourceDefinition;
+  const auto definitions = with.clients.apiextensionsV1().customResourceDefinitions().async();
+  try {
+    co_await definitions.remove("networks.example.com");
+  } catch (const ApiError& error) {
+    if (!isNotFound(error)) throw;
+  }
+  co_await waitsUntilTheDefinitionIsGone(with);
+  auto definition = fromYaml<Definition>(kNetworksDefinition);
+  const auto created = co_await ensureCrd(definitions, definition);
+  definition.metadata.labels["a"] = "b";
+  const auto updated = co_await ensureCrd(definitions, definition);
+  EXPECT_EQ(created.metadata.uid, updated.metadata.uid);
+}
+
 // --- Discovery.
 
 Task<> discovers(Verbs with) {
@@ -292,6 +374,8 @@ INSTANTIATE_TEST_SUITE_P(
         Verb{"AnyScale", scalesAnything}, Verb{"Scale", scales}, Verb{"Token", createsAToken},
         Verb{"Approval", approves}, Verb{"Finalize", finalizes}, Verb{"Proxy", getsByProxy},
         Verb{"Evict", evicts}, Verb{"Bind", binds}, Verb{"PodSubresources", changesAPod},
+        Verb{"Port", usesAPort}, Verb{"CreateManifest", createsAManifest},
+        Verb{"ApplyManifest", appliesAManifest}, Verb{"EnsureCrd", ensuresADefinition},
         Verb{"Log", readsALog}, Verb{"FollowLog", followsALog}, Verb{"Discovery", discovers},
         Verb{"LegacyDiscovery", discoversEachVersion}, Verb{"CachedDiscovery", discoversWithACache},
         Verb{"Mapper", mapsNames}, Verb{"Retry", retries}, Verb{"WaitFor", waitsForAChange}),

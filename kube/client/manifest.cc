@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
+#include <utility>
 
 #include "kube/base/internal/text.h"
+#include "kube/client/async_resource_client.h"
 #include "kube/client/internal/manifest_plan.h"
 #include "kube/client/retry.h"
 #include "kube/client/wait.h"
@@ -16,6 +19,7 @@ namespace kube {
 
 namespace {
 
+using detail::ManifestMapper;
 using detail::ManifestStep;
 using detail::ManifestVerb;
 
@@ -59,33 +63,39 @@ Value contentOf(const Unstructured& object) {
 
 class ManifestRun {
  public:
-  ManifestRun(const DynamicClient& client, const RestMapper& mapper, const ManifestOptions& options,
-              const std::stop_token& stop)
-      : client_(client), mapper_(mapper), options_(options), stop_(stop) {
-    if (options.dryRun) dryRun_ = {"All"};
+  ManifestRun(DynamicClient client, ManifestMapper mapper, ManifestOptions options,
+              ManifestVerb verb)
+      : client_(std::move(client)),
+        mapper_(std::move(mapper)),
+        options_(std::move(options)),
+        verb_(verb) {
+    if (options_.dryRun) dryRun_ = {"All"};
   }
 
-  ManifestReport run(std::string_view text, ManifestVerb verb) {
-    steps_ = detail::planManifest(text, mapper_, options_, verb);
+  /// The text and the run outlive the task.
+  Task<ManifestReport> report(std::string_view text) {
+    steps_ = co_await detail::planManifest(text, mapper_, options_, verb_);
     ManifestReport report;
     results_.resize(steps_.size());
     bool skip = false;
     for (std::size_t n = 0; n < steps_.size(); ++n) {
-      const std::size_t i = verb == ManifestVerb::Remove ? steps_.size() - 1 - n : n;
+      const std::size_t i = verb_ == ManifestVerb::Remove ? steps_.size() - 1 - n : n;
       ManifestResult& result = results_[i] = begun(steps_[i]);
       if (skip) {
         result.message = "an earlier object failed";
       } else {
-        perform(i, verb, result);
+        co_await perform(steps_[i], result);
         if (options_.progress) options_.progress(result);
         skip = result.outcome == ManifestOutcome::Failed && !options_.continueOnError;
       }
       report.results.push_back(result);
     }
-    return report;
+    co_return report;
   }
 
  private:
+  using Objects = AsyncResourceClient<Unstructured>;
+
   ManifestResult begun(const ManifestStep& step) const {
     const String name = step.object.name();
     return {.document = step.document,
@@ -96,27 +106,26 @@ class ManifestRun {
             .dryRun = options_.dryRun};
   }
 
-  void perform(std::size_t i, ManifestVerb verb, ManifestResult& result) {
-    const ManifestStep& step = steps_[i];
+  Task<void> perform(const ManifestStep& step, ManifestResult& result) {
     try {
-      if (step.definedBy && verb != ManifestVerb::Remove) {
+      if (step.definedBy && verb_ != ManifestVerb::Remove) {
         if (options_.dryRun) {
           result.message = fmt::format("a dry run does not create its definition, document {}",
                                        steps_[*step.definedBy].document);
-          return;
+          co_return;
         }
-        awaitDefinition(*step.definedBy);
+        co_await awaitDefinition(*step.definedBy);
       }
-      const auto objects = client_.resource(step.mapping).inNamespace(result.namespace_);
-      switch (verb) {
+      const Objects objects = client_.resource(step.mapping).inNamespace(result.namespace_).async();
+      switch (verb_) {
         case ManifestVerb::Create:
-          create(step, objects, result);
+          co_await create(step, objects, result);
           break;
         case ManifestVerb::Apply:
-          apply(step, objects, result);
+          co_await apply(step, objects, result);
           break;
         case ManifestVerb::Remove:
-          remove(step, objects, result);
+          co_await remove(objects, result);
           break;
       }
     } catch (const CanceledError&) {
@@ -128,66 +137,70 @@ class ManifestRun {
     }
   }
 
-  void awaitDefinition(std::size_t i) {
-    if (std::ranges::find(served_, i) != served_.end()) return;
+  Task<void> awaitDefinition(std::size_t i) {
+    if (std::ranges::find(served_, i) != served_.end()) co_return;
     const ManifestStep& step = steps_[i];
     if (results_[i].outcome == ManifestOutcome::Failed) {
       throw Error(fmt::format("its definition, document {}, has failed", step.document));
     }
-    waitFor<Unstructured>(
-        client_.resource(step.mapping), step.object.name(),
-        [](const Unstructured* found) { return found != nullptr && isEstablished(*found); },
-        options_.definitionTimeout, stop_);
+    const Objects definitions = client_.resource(step.mapping).async();
+    const auto established = [](const Unstructured* found) {
+      return found != nullptr && isEstablished(*found);
+    };
+    co_await waitFor(definitions, step.object.name(), established, options_.definitionTimeout);
     mapper_.reset();
     served_.push_back(i);
   }
 
-  // Sends a request. If the kind is new to the server, retries for a while until the kind is
-  // served.
+  /// Sends a request. If the kind is new to the server, retries for a while until the kind is
+  /// served.
   template <class Act>
-  auto send(const ManifestStep& step, Act act) {
-    if (!step.definedBy) return act();
-    return retryOnError(isNotServed, act, kUntilServed, stop_);
+  static Task<Unstructured> send(const ManifestStep& step, Act act) {
+    if (!step.definedBy) co_return co_await act();
+    const std::stop_token stop = co_await taskStop();
+    try {
+      co_return co_await retryOnError(isNotServed, act, kUntilServed);
+    } catch (const ApiError& error) {
+      if (!stop.stop_requested() || !isNotServed(error)) throw;
+    }
+    throw CanceledError(
+        fmt::format("{} \"{}\": canceled", step.mapping.gvr.resource, step.object.name()));
   }
 
-  void create(const ManifestStep& step, const ResourceClient<Unstructured>& objects,
-              ManifestResult& result) {
+  Task<void> create(const ManifestStep& step, const Objects& objects, ManifestResult& result) {
+    const metav1::CreateOptions how{.dryRun = dryRun_,
+                                    .fieldManager = options_.fieldManager,
+                                    .fieldValidation = options_.fieldValidation};
+    const auto act = [&] { return objects.create(step.object, how); };
     try {
-      result.object = send(step, [&] {
-        return objects.create(step.object,
-                              {.dryRun = dryRun_,
-                               .fieldManager = options_.fieldManager,
-                               .fieldValidation = options_.fieldValidation},
-                              stop_);
-      });
+      result.object = co_await send(step, act);
     } catch (const ApiError& error) {
       // If the server generates the name, this error means that it found no free one.
       if (!isAlreadyExists(error) || step.object.name().empty()) throw;
       result.outcome = ManifestOutcome::AlreadyExists;
-      return;
+      co_return;
     }
     result.outcome = ManifestOutcome::Created;
     if (const String name = result.object.name(); !name.empty()) result.name = name;
   }
 
-  void apply(const ManifestStep& step, const ResourceClient<Unstructured>& objects,
-             ManifestResult& result) {
+  Task<void> apply(const ManifestStep& step, const Objects& objects, ManifestResult& result) {
     // The answer of server-side apply does not tell what has changed, so the object is read before.
     std::optional<Unstructured> before;
     bool seen = true;
     try {
-      before = objects.find(result.name, {}, stop_);
+      before = co_await objects.find(result.name);
     } catch (const ApiError& error) {
       if (!isForbidden(error)) throw;
       seen = false;
     }
-    metav1::PatchOptions patch{.dryRun = dryRun_,
-                               .fieldManager = options_.fieldManager,
-                               .fieldValidation = options_.fieldValidation};
-    if (options_.force) patch.force = true;
+    metav1::PatchOptions how{.dryRun = dryRun_,
+                             .fieldManager = options_.fieldManager,
+                             .fieldValidation = options_.fieldValidation};
+    if (options_.force) how.force = true;
     const std::string body = toJson(step.object);
-    result.object = send(
-        step, [&] { return objects.patch(result.name, PatchType::Apply, body, patch, stop_); });
+    const auto act = [&] { return objects.patch(result.name, PatchType::Apply, body, how); };
+    result.object = co_await send(step, act);
     if (!seen) {
       result.outcome = ManifestOutcome::Applied;
     } else if (!before) {
@@ -199,15 +212,14 @@ class ManifestRun {
     }
   }
 
-  void remove(const ManifestStep&, const ResourceClient<Unstructured>& objects,
-              ManifestResult& result) {
+  Task<void> remove(const Objects& objects, ManifestResult& result) {
     metav1::DeleteOptions how;
     how.dryRun = dryRun_;
     if (!options_.propagationPolicy.empty()) {
       how.propagationPolicy.emplace(options_.propagationPolicy);
     }
     try {
-      objects.remove(result.name, how, stop_);
+      co_await objects.remove(result.name, how);
       result.outcome = ManifestOutcome::Removed;
     } catch (const ApiError& error) {
       if (!isNotFound(error)) throw;
@@ -215,15 +227,21 @@ class ManifestRun {
     }
   }
 
-  const DynamicClient& client_;
-  const RestMapper& mapper_;
-  const ManifestOptions& options_;
-  const std::stop_token& stop_;
+  const DynamicClient client_;
+  const ManifestMapper mapper_;
+  const ManifestOptions options_;
+  const ManifestVerb verb_;
   List<String> dryRun_;
   std::vector<ManifestStep> steps_;
   std::vector<ManifestResult> results_;  // by step
   std::vector<std::size_t> served_;      // definitions that have been waited for
 };
+
+Task<ManifestReport> runManifest(DynamicClient client, ManifestMapper mapper, std::string text,
+                                 ManifestOptions options, ManifestVerb verb) {
+  ManifestRun run(std::move(client), std::move(mapper), std::move(options), verb);
+  co_return co_await run.report(text);
+}
 
 }  // namespace
 
@@ -275,22 +293,40 @@ void ManifestReport::throwIfFailed() const {
   }
 }
 
+Task<ManifestReport> createFromYaml(const DynamicClient& client,
+                                    const AsyncDiscoveryRestMapper& mapper, std::string_view text,
+                                    const ManifestOptions& options) {
+  return runManifest(client, mapper, std::string(text), options, ManifestVerb::Create);
+}
 ManifestReport createFromYaml(const DynamicClient& client, const RestMapper& mapper,
                               std::string_view text, const ManifestOptions& options,
                               const std::stop_token& stop) {
-  return ManifestRun(client, mapper, options, stop).run(text, ManifestVerb::Create);
+  return detail::runBlocking(
+      runManifest(client, mapper, std::string(text), options, ManifestVerb::Create), stop);
 }
 
+Task<ManifestReport> applyFromYaml(const DynamicClient& client,
+                                   const AsyncDiscoveryRestMapper& mapper, std::string_view text,
+                                   const ManifestOptions& options) {
+  return runManifest(client, mapper, std::string(text), options, ManifestVerb::Apply);
+}
 ManifestReport applyFromYaml(const DynamicClient& client, const RestMapper& mapper,
                              std::string_view text, const ManifestOptions& options,
                              const std::stop_token& stop) {
-  return ManifestRun(client, mapper, options, stop).run(text, ManifestVerb::Apply);
+  return detail::runBlocking(
+      runManifest(client, mapper, std::string(text), options, ManifestVerb::Apply), stop);
 }
 
+Task<ManifestReport> removeFromYaml(const DynamicClient& client,
+                                    const AsyncDiscoveryRestMapper& mapper, std::string_view text,
+                                    const ManifestOptions& options) {
+  return runManifest(client, mapper, std::string(text), options, ManifestVerb::Remove);
+}
 ManifestReport removeFromYaml(const DynamicClient& client, const RestMapper& mapper,
                               std::string_view text, const ManifestOptions& options,
                               const std::stop_token& stop) {
-  return ManifestRun(client, mapper, options, stop).run(text, ManifestVerb::Remove);
+  return detail::runBlocking(
+      runManifest(client, mapper, std::string(text), options, ManifestVerb::Remove), stop);
 }
 
 }  // namespace kube

@@ -21,6 +21,10 @@
 // skipped, unless the options say to continue. An object that exists already, or is removed
 // already, is no failure.
 //
+// With the awaitable form of a mapper they are tasks:
+//
+//   auto report = co_await kube::applyFromYaml(dynamic, mapper->async(), text, options);
+//
 // Errors: ManifestError before anything is sent, and errors of the mapper. CanceledError when the
 // stop token is triggered; `progress` has received the results until then.
 //
@@ -39,6 +43,8 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/task.h"
+#include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/client/dynamic_client.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/mapping/rest_mapper.h"
@@ -107,19 +113,31 @@ struct ManifestOptions {
   std::function<void(const ManifestResult&)> progress = {};
 };
 
+// The awaitable forms copy their arguments. Their options default to ManifestOptions() and not to
+// {}, which g++ 12 would destroy twice in a co_await expression.
+
 /// Creates the objects. An existing object is left unchanged and is no failure, so that a program
 /// may call this at every start. A program that has to be the first one checks for the outcome
 /// ManifestOutcome::AlreadyExists. (`kubexx create`, like kubectl create, fails for it.)
 ManifestReport createFromYaml(const DynamicClient& client, const RestMapper& mapper,
                               std::string_view text, const ManifestOptions& options = {},
                               const std::stop_token& stop = {});
+Task<ManifestReport> createFromYaml(const DynamicClient& client,
+                                    const AsyncDiscoveryRestMapper& mapper, std::string_view text,
+                                    const ManifestOptions& options = ManifestOptions());
 /// Server-side apply.
 ManifestReport applyFromYaml(const DynamicClient& client, const RestMapper& mapper,
                              std::string_view text, const ManifestOptions& options = {},
                              const std::stop_token& stop = {});
+Task<ManifestReport> applyFromYaml(const DynamicClient& client,
+                                   const AsyncDiscoveryRestMapper& mapper, std::string_view text,
+                                   const ManifestOptions& options = ManifestOptions());
 ManifestReport removeFromYaml(const DynamicClient& client, const RestMapper& mapper,
                               std::string_view text, const ManifestOptions& options = {},
                               const std::stop_token& stop = {});
+Task<ManifestReport> removeFromYaml(const DynamicClient& client,
+                                    const AsyncDiscoveryRestMapper& mapper, std::string_view text,
+                                    const ManifestOptions& options = ManifestOptions());
 
 /// The problems of a text that cannot be used.
 class ManifestError : public Error {

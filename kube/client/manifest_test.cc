@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 
+#include "kube/base/internal/test_loop_testing.h"
+#include "kube/client/api_discovery/cached_discovery_client.h"
 #include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/client/api_discovery/internal/discovery_server_testing.h"
 #include "kube/codec/protobuf.h"
 #include "kube/codec/unstructured.h"
+#include "kube/rest/environment_testing.h"
 
 namespace kube {
 namespace {
@@ -69,6 +73,7 @@ class Objects {
 
   std::map<std::string, Value> stored;  // by path
   int unserved = 0;  // requests for networks that fail although their definition is established
+  std::function<void()> onUnserved = [] {};
   bool namesAccepted = true;
   bool canGet = true;
   int version = 0;
@@ -100,6 +105,7 @@ class Objects {
         path.find("/apis/samplecrd") == 0) {
       if (unserved > 0 && request.method != "GET") {
         --unserved;
+        onUnserved();
         return {.status = 404, .body = "404 page not found\n"};
       }
     }
@@ -607,6 +613,113 @@ TEST(RemoveFromYamlTest, CustomResourcesAreRemovedBeforeTheirDefinition) {
 TEST(RemoveFromYamlTest, AnUnknownKindIsAProblem) {
   Objects at;
   EXPECT_THROW((void)removeFromYaml(at.client, *at.mapper, kNetwork), ManifestError);
+}
+
+TEST(CreateFromYamlTest, AStopWhileAKindIsNotYetServedIsNoFailure) {
+  Objects at;
+  std::stop_source stop;
+  at.unserved = 1000;
+  at.onUnserved = [&] { stop.request_stop(); };
+  EXPECT_THROW(
+      (void)createFromYaml(at.client, *at.mapper, std::string(kDefinition) + "---\n" + kNetwork, {},
+                           stop.get_token()),
+      CanceledError);
+}
+
+// --- The awaitable form.
+
+/// The parts of results in which both forms have to agree.
+std::vector<std::string> told(const std::vector<ManifestResult>& results) {
+  std::vector<std::string> all;
+  for (const ManifestResult& one : results) {
+    all.push_back(fmt::format("{}:{} {}/{} {}", one.document, one.line, one.namespace_,
+                              toString(one), one.object.resourceVersion()));
+  }
+  return all;
+}
+
+TEST(AwaitableManifestTest, DoesWhatTheBlockingFormDoes) {
+  const std::string text =
+      std::string(kShop) + "---\n" + kDefinition + "---\n" + kNetwork + "---" + kHalfBroken;
+  Objects blocking, awaitable;
+  blocking.unserved = awaitable.unserved = 1;
+  const ManifestOptions options{
+      .namespace_ = "book", .fieldManager = "me", .continueOnError = true};
+  const auto compare = [&](const ManifestReport& one, const ManifestReport& other) {
+    EXPECT_EQ(told(one.results), told(other.results));
+    EXPECT_EQ(blocking.writes(), awaitable.writes());
+  };
+  const DynamicClient& client = awaitable.client;
+  const auto mapper = awaitable.mapper;
+  for (int i = 0; i < 2; ++i) {
+    compare(createFromYaml(blocking.client, *blocking.mapper, text, options),
+            blockOn(createFromYaml(client, mapper->async(), text, options)));
+    compare(applyFromYaml(blocking.client, *blocking.mapper, text, options),
+            blockOn(applyFromYaml(client, mapper->async(), text, options)));
+  }
+  compare(removeFromYaml(blocking.client, *blocking.mapper, text, options),
+          blockOn(removeFromYaml(client, mapper->async(), text, options)));
+  EXPECT_THAT(awaitable.writes(), SizeIs(8 + 1 + 8 + 8 + 8 + 8));  // one was not served
+}
+
+TEST(AwaitableManifestTest, TheOptionsNeedNotBeGiven) {
+  Objects at;
+  const auto all = [&]() -> Task<ManifestReport> {
+    const auto created = co_await createFromYaml(at.client, at.mapper->async(), kShop);
+    const auto applied = co_await applyFromYaml(at.client, at.mapper->async(), kShop);
+    EXPECT_TRUE(created.ok() && applied.ok());
+    co_return co_await removeFromYaml(at.client, at.mapper->async(), kShop);
+  };
+  EXPECT_EQ(lines(blockOn(all()))[1], "configmap/settings deleted");
+  EXPECT_THAT(at.writes()[1], HasSubstr("/namespaces/default/configmaps?fieldManager=kubexx"));
+}
+
+TEST(AwaitableManifestTest, ErrorsAreThoseOfTheBlockingForm) {
+  Objects at;
+  const auto create = [&](const char* text, const ManifestOptions& options = {}) {
+    return createFromYaml(at.client, at.mapper->async(), text, options);
+  };
+  // Nothing is thrown before the task is awaited.
+  Task<ManifestReport> unknown = create(kNetwork);
+  EXPECT_THAT([&] { (void)blockOn(std::move(unknown)); },
+              ::testing::ThrowsMessage<ManifestError>(
+                  HasSubstr("the server has no kind \"Network\" in \"samplecrd.k8s.io/v1\"; is its "
+                            "CustomResourceDefinition installed?")));
+  EXPECT_THROW((void)blockOn(create("a: [1\n")), ManifestError);
+  EXPECT_THROW((void)blockOn(create(kShop, {.fieldValidation = "strict"})), Error);
+  EXPECT_THROW(
+      (void)blockOn(create(
+          kShop, {.progress = [](const ManifestResult&) { throw std::runtime_error("enough"); }})),
+      std::runtime_error);
+  EXPECT_THAT(at.writes(), SizeIs(1));
+}
+
+TEST(AwaitableManifestTest, LooksOnceMoreForAKindThatTheCacheLacks) {
+  Objects at;
+  const test::TemporaryFolder folder;
+  DiscoveryCacheOptions options;
+  options.folder = folder.path();
+  const DiscoveryClient discovery(at.client.rest());
+  const auto old = CachedDiscoveryClient(discovery, options).serverGroupsAndResources();
+  EXPECT_FALSE(old.groups.empty());
+  createFromYaml(at.client, *at.mapper, kDefinition).throwIfFailed();
+  const auto mapper =
+      discoveryRestMapper(std::make_shared<const CachedDiscoveryClient>(discovery, options))
+          ->async();
+  blockOn(createFromYaml(at.client, mapper, kNetwork)).throwIfFailed();
+}
+
+TEST(AwaitableManifestTest, AStopWhileAKindIsNotYetServedIsNoFailure) {
+  Objects at;
+  std::stop_source stop;
+  at.unserved = 1000;
+  at.onUnserved = [&] { stop.request_stop(); };
+  testing::TestLoop loop;
+  testing::Begun<ManifestReport> task(
+      createFromYaml(at.client, at.mapper->async(), std::string(kDefinition) + "---\n" + kNetwork),
+      loop.executor(), stop.get_token());
+  loop.runUntil([&] { return task.over(); });
+  EXPECT_THROW((void)task.result(), CanceledError);
 }
 
 }  // namespace

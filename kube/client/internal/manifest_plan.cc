@@ -67,12 +67,20 @@ namespace detail {
 
 namespace {
 
+/// The steps with what a mapper knows.
+struct Plan {
+  std::vector<ManifestStep> steps;
+  std::vector<ManifestError::Problem> problems;
+  bool lacksKinds = false;
+
+  /// An awaitable mapper then looks once more, with newer resources.
+  bool empty() const noexcept { return lacksKinds; }
+};
+
 class Planner {
  public:
-  Planner(const RestMapper& mapper, const ManifestOptions& options, ManifestVerb verb)
-      : mapper_(mapper), options_(options), verb_(verb) {}
-
-  std::vector<ManifestStep> plan(std::string_view text) {
+  Planner(std::string_view text, const ManifestOptions& options, ManifestVerb verb)
+      : options_(options), verb_(verb) {
     std::vector<YamlDocument> documents;
     try {
       documents = splitYaml(text, {.expandLists = true});
@@ -80,9 +88,12 @@ class Planner {
       throw ManifestError({{documentAt(text, error.line()), error.line(), reasonOf(error)}});
     }
     for (const YamlDocument& document : documents) read(document);
-    for (std::size_t i = 0; i < steps_.size(); ++i) map(i);
-    if (!problems_.empty()) throw ManifestError(std::move(problems_));
-    return std::move(steps_);
+  }
+
+  Plan plan(const RestMapper& mapper) const {
+    Plan result{.steps = steps_, .problems = problems_};
+    for (std::size_t i = 0; i < steps_.size(); ++i) map(i, mapper, result);
+    return result;
   }
 
  private:
@@ -189,17 +200,20 @@ class Planner {
     }
   }
 
-  void map(std::size_t i) {
-    ManifestStep& step = steps_[i];
+  void map(std::size_t i, const RestMapper& mapper, Plan& plan) const {
+    ManifestStep& step = plan.steps[i];
     const GroupVersionKind kind = step.object.gvk();
-    if (auto known = mapper_.findMapping(kind.groupKind(), {kind.version.view()})) {
+    if (auto known = mapper.findMapping(kind.groupKind(), {kind.version.view()})) {
       step.mapping = *std::move(known);
-    } else if (const Definition* definition = definitionOf(kind);
-               definition != nullptr && (definition->step < i || verb_ == ManifestVerb::Remove)) {
+    } else {
+      plan.lacksKinds = true;
+      const Definition* definition = definitionOf(kind);
+      if (definition == nullptr || (definition->step >= i && verb_ != ManifestVerb::Remove)) {
+        plan.problems.push_back({step.document, step.line, unknown(kind, definition, mapper)});
+        return;
+      }
       step.mapping = definition->mapping;
       step.definedBy = definition->step;
-    } else {
-      return problem(step, unknown(kind, definition));
     }
     if (step.mapping.scope == RestScope::Root) {
       step.object.setNamespace({});
@@ -214,7 +228,8 @@ class Planner {
     return found != definitions_.end() ? &*found : nullptr;
   }
 
-  std::string unknown(const GroupVersionKind& kind, const Definition* later) const {
+  std::string unknown(const GroupVersionKind& kind, const Definition* later,
+                      const RestMapper& mapper) const {
     std::string text =
         fmt::format("the server has no kind \"{}\" in \"{}\"", kind.kind, kind.groupVersion());
     if (later != nullptr) {
@@ -222,14 +237,13 @@ class Planner {
                                 steps_[later->step].document);
     }
     std::vector<std::string> versions;
-    for (const RestMapping& other : mapper_.findMappings(kind.groupKind(), {})) {
+    for (const RestMapping& other : mapper.findMappings(kind.groupKind(), {})) {
       versions.push_back(other.gvk.groupVersion().str());
     }
     if (versions.empty()) return text + "; is its CustomResourceDefinition installed?";
     return text + fmt::format(", only in {}", joined(versions, ", "));
   }
 
-  const RestMapper& mapper_;
   const ManifestOptions& options_;
   const ManifestVerb verb_;
   std::vector<ManifestStep> steps_;
@@ -239,8 +253,8 @@ class Planner {
 
 }  // namespace
 
-std::vector<ManifestStep> planManifest(std::string_view text, const RestMapper& mapper,
-                                       const ManifestOptions& options, ManifestVerb verb) {
+Task<std::vector<ManifestStep>> planManifest(std::string_view text, const ManifestMapper& mapper,
+                                             const ManifestOptions& options, ManifestVerb verb) {
   if (options.fieldManager.empty() && verb == ManifestVerb::Apply) {
     throw Error("apply: options.fieldManager must not be empty");
   }
@@ -251,7 +265,11 @@ std::vector<ManifestStep> planManifest(std::string_view text, const RestMapper& 
         "options.fieldValidation: expected Ignore, Warn or Strict, found \"{}\"", validation));
   }
   if (options.namespace_.empty()) throw Error("options.namespace_ must not be empty");
-  return Planner(mapper, options, verb).plan(text);
+  const Planner planner(text, options, verb);
+  const auto look = [&](const RestMapper& known) { return planner.plan(known); };
+  Plan plan = co_await mapper.lookUp(look);
+  if (!plan.problems.empty()) throw ManifestError(std::move(plan.problems));
+  co_return std::move(plan.steps);
 }
 
 }  // namespace detail

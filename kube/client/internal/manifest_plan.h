@@ -7,8 +7,12 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "kube/base/task.h"
+#include "kube/client/api_discovery/discovery_rest_mapper.h"
 #include "kube/client/manifest.h"
 
 namespace kube::detail {
@@ -25,8 +29,29 @@ struct ManifestStep {
   std::optional<std::size_t> definedBy = {};
 };
 
-/// Returns the steps in the order of the text. Throws ManifestError, and errors of the mapper.
-std::vector<ManifestStep> planManifest(std::string_view text, const RestMapper& mapper,
-                                       const ManifestOptions& options, ManifestVerb verb);
+/// A mapper in one of its two forms. One that may block outlives this.
+class ManifestMapper {
+ public:
+  ManifestMapper(const RestMapper& mapper) : blocking_(&mapper) {}  // NOLINT: implicit
+  ManifestMapper(AsyncDiscoveryRestMapper mapper)
+      : async_(std::move(mapper)) {}  // NOLINT: implicit
+
+  /// See AsyncDiscoveryRestMapper::lookUp().
+  template <class Look>
+  Task<std::invoke_result_t<Look&, const RestMapper&>> lookUp(Look look) const {
+    if (blocking_ != nullptr) co_return look(*blocking_);
+    co_return co_await async_->lookUp(look);
+  }
+  void reset() const { blocking_ != nullptr ? blocking_->reset() : async_->reset(); }
+
+ private:
+  const RestMapper* blocking_ = nullptr;
+  std::optional<AsyncDiscoveryRestMapper> async_;
+};
+
+/// Returns the steps in the order of the text. Throws ManifestError, and errors of the mapper. The
+/// arguments outlive the task.
+Task<std::vector<ManifestStep>> planManifest(std::string_view text, const ManifestMapper& mapper,
+                                             const ManifestOptions& options, ManifestVerb verb);
 
 }  // namespace kube::detail

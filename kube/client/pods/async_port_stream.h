@@ -1,5 +1,5 @@
 // A connection to a port of a pod, without a port of this machine: a stream of bytes in both
-// directions, for coroutines.
+// directions, for coroutines. PortStream is the blocking form.
 //
 //   auto pods = clients.coreV1().pods("book").async();
 //   auto stream = co_await pods.openPort("web", 80);

@@ -30,6 +30,12 @@ PortForward PodClient::portForward(std::string_view name, const std::vector<Port
   return PortForward(detail::portsOf(requests(), name), ports, std::move(options), stop);
 }
 
+// runBlocking() would tie the WebSocket to the stop: a call would see a broken connection then.
+PortStream PodClient::openPort(std::string_view name, std::uint16_t port,
+                               const std::stop_token& stop) const {
+  return PortStream(blockOn(async().openPort(name, port), stop), stop);
+}
+
 void PodClient::evict(std::string_view name, const metav1::DeleteOptions& options,
                       const std::stop_token& stop) const {
   detail::runBlocking(async().evict(name, options), stop);

@@ -10,6 +10,7 @@
 // Errors and thread safety are those of ResourceClient.
 #pragma once
 
+#include <cstdint>
 #include <stop_token>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "kube/client/pods/container_session.h"
 #include "kube/client/pods/log_stream.h"
 #include "kube/client/pods/port_forward.h"
+#include "kube/client/pods/port_stream.h"
 #include "kube/client/subresource_clients.h"
 
 namespace kube {
@@ -57,6 +59,9 @@ class PodClient : public ProxyClient<corev1::Pod> {
   /// Forwards ports of this machine to ports of the pod, for as long as the result lives.
   PortForward portForward(std::string_view name, const std::vector<PortPair>& ports,
                           PortForwardOptions options = {}, const std::stop_token& stop = {}) const;
+  /// Connects to a port of the pod, without a port of this machine.
+  PortStream openPort(std::string_view name, std::uint16_t port,
+                      const std::stop_token& stop = {}) const;
 
   /// Deletes the pod unless its disruption budget forbids it: then throws an ApiError
   /// (isTooManyRequests), and the caller may retry later.
