@@ -237,8 +237,7 @@ T decoded(Value value, std::string_view what) {
 
 void addAll(List<String>& list, const auto& texts) {
   for (const auto& text : texts) {
-    const String entry(text);
-    if (std::find(list.begin(), list.end(), entry) == list.end()) list.push_back(entry);
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(String(text));
   }
 }
 
