@@ -77,25 +77,7 @@ class detail::EventSender {
       return;
     }
     Recorded recorded{std::move(facts), clock_.wallNow()};
-    bool full = true;
-    std::string problem;
-    {
-      const Lock lock(queueMutex_);
-      if (!closed_ && queue_.size() < options_.queueSize) {
-        full = false;
-        queue_.push_back(std::move(recorded));
-        ++recordedCount_;
-        changed_.notifyAll();
-        try {
-          begin();
-        } catch (const Error& error) {
-          problem = error.what();
-        }
-      }
-    }
-    // Logged without the lock, which the coroutine and other callers wait for.
-    if (!problem.empty()) log_.error("events have to wait: {}", problem);
-    if (!full) return;
+    if (enqueue(recorded)) return;
     drop(1);
     log_.warning(
         "event \"{}\" about {} \"{}\" is dropped: the queue is full, or the recorder is shut down",
@@ -145,6 +127,22 @@ class detail::EventSender {
     EventFacts facts;
     Clock::WallTime time;
   };
+
+  // Takes the event. Returns false if there is no room. Logs without the lock, which the coroutine
+  // and other callers wait for.
+  bool enqueue(Recorded& recorded) {
+    try {
+      const Lock lock(queueMutex_);
+      if (closed_ || queue_.size() >= options_.queueSize) return false;
+      queue_.push_back(std::move(recorded));
+      ++recordedCount_;
+      changed_.notifyAll();
+      begin();
+    } catch (const Error& error) {
+      log_.error("events have to wait: {}", error.what());
+    }
+    return true;
+  }
 
   // Begins the coroutine if there is something to do. Throws Error if there is no thread for it.
   void begin() KUBE_REQUIRES(queueMutex_) {
