@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     factory.coreV1().pods().addHandler(
         {.onAdd = note,
          .onUpdate = [&](const auto&, const auto& pod) { note(pod); },
-         .onDelete = [&](const auto& pod) { phases.erase(kube::keyOf(*pod).name); }},
+         .onDelete = [&](const auto& pod) { phases.erase(kube::keyOf(*pod).name.str()); }},
         {.executor = kube::asio::executor(io)});
     factory.start();
     const auto failed = [&](std::exception_ptr error) {
