@@ -38,7 +38,7 @@ class ForwardReports {
   };
   // Outlives this while a function destroys it.
   struct Queue {
-    explicit Queue(PortForwardOptions options) : options(std::move(options)) {}
+    explicit Queue(PortForwardOptions given) : options(std::move(given)) {}
 
     const PortForwardOptions options;
     Mutex reportsMutex;

@@ -50,8 +50,8 @@ class Forwarder {
 
  private:
   struct Listener {
-    Listener(const std::shared_ptr<EventLoop>& loop, int fd, BoundPort port)
-        : socket(loop, fd), port(std::move(port)) {}
+    Listener(const std::shared_ptr<EventLoop>& loop, int fd, BoundPort bound)
+        : socket(loop, fd), port(std::move(bound)) {}
 
     LocalSocket socket;
     const BoundPort port;
