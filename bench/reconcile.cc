@@ -14,13 +14,16 @@
 #include "examples/network-controller/definition.h"
 #include "examples/network-controller/network.h"
 #include "examples/network-controller/network_controller.h"
+#include "kube/base/poll.h"
 #include "kube/controller/manager.h"
+#include "kube/meta/api_error.h"
 #include "kube/meta/conditions.h"
 
 namespace kube::bench {
 namespace {
 
 using samplecrdv1::Network;
+using namespace std::chrono_literals;
 
 }  // namespace
 
@@ -28,6 +31,16 @@ int createNetworks(int count) {
   const Clientset clients(unlimited());
   (void)network::installDefinition(clients.rest());
   const ResourceClient<Network> networks(clients.rest(), "default");
+  // A server serves the resource a moment after it has taken the definition.
+  poll({.interval = 20ms, .timeout = 30s}, {}, [&] {
+    try {
+      networks.list({.limit = 1});
+      return true;
+    } catch (const ApiError& error) {
+      if (!isNotFound(error)) throw;
+      return false;
+    }
+  });
   const Stopwatch watch;
   std::atomic<int> next = 0;
   std::vector<std::jthread> threads;
