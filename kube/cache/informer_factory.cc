@@ -165,11 +165,14 @@ void InformerFactory::end() {
     const detail::Lock lock(entriesMutex_);
     ++ending_;
     stops.swap(stops_);
+    // A quick handler keeps the thread of all informers, also of those that have not begun yet.
+    const bool onTheirThread =
+        std::ranges::any_of(entries_, [](const Entry& one) { return one.informer->isRunner(); });
     for (Entry& entry : entries_) {
       if (entry.ending == nullptr) continue;
       // An informer whose handler destroys the factory ends on its own, when the handler has
       // returned.
-      if (entry.informer->isWithin()) {
+      if (entry.informer->isWithin() || (onTheirThread && entry.informer->shares())) {
         Logger("informer").debug("a handler of {} destroys the factory", entry.name);
         if (entry.ending->thread.joinable()) joinLater(std::move(entry.ending->thread));
       } else {

@@ -6,6 +6,7 @@
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -286,6 +287,26 @@ TEST_F(FactoryTest, AHandlerMayDestroyItsFactory) {
     // The handler's own informer ends after the handler.
     while (!maps.isStopped() || !others.isStopped()) std::this_thread::yield();
   }
+}
+
+// The second informer cannot begin before the handler has returned.
+TEST_F(FactoryTest, AQuickHandlerMayStartAnInformerAndDestroyTheFactory) {
+  create("book", configMap("a"));
+  auto factory = std::make_unique<SharedInformerFactory>(clients);
+  std::promise<void> destroyed;
+  std::optional<SharedInformer<corev1::Secret>> others;
+  const auto maps = factory->coreV1().configMaps();
+  maps.addHandler({.onAdd =
+                       [&](auto) {
+                         others = factory->coreV1().secrets();
+                         factory->start();
+                         factory.reset();
+                         destroyed.set_value();
+                       }},
+                  {.quick = true});
+  factory->start();
+  ASSERT_EQ(destroyed.get_future().wait_for(30s), std::future_status::ready);
+  while (!maps.isStopped() || !others->isStopped()) std::this_thread::yield();
 }
 
 TEST_F(FactoryTest, WithoutAThreadForCachesThereIsNoInformer) {

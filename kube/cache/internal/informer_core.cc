@@ -231,6 +231,11 @@ void InformerCore::willNotRun() {
   if (state_ == State::Starting) state_ = State::New;
 }
 
+bool InformerCore::isRunner() const {
+  const Lock lock(stateMutex_);
+  return runner_ == std::this_thread::get_id() && shares();
+}
+
 bool InformerCore::isWithin() const {
   {
     const Lock lock(stateMutex_);

@@ -74,6 +74,10 @@ class InformerCore final : private ReflectorStore<void> {
   bool isStopped() const;
   /// Returns whether a handler calls this, or another function that run() calls.
   bool isWithin() const;
+  /// Returns whether it runs on an executor that it shares with others.
+  bool shares() const { return static_cast<bool>(source_->executor()); }
+  /// Returns whether shares(), and this is called where the executor runs it.
+  bool isRunner() const;
 
   /// Marks the informer as a factory's: waitForSync() throws Error if the factory has not started
   /// it.
