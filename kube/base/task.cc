@@ -6,6 +6,7 @@
 #include <deque>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/after_turn.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/task_threads.h"
 
@@ -20,7 +21,7 @@ thread_local bool mustNotBlock = false;
 void setMayBlock(bool may) noexcept { mustNotBlock = !may; }
 
 void checkMayBlock(const char* what) {
-  if (!mustNotBlock) return;
+  if (!mustNotBlock) return AfterTurn::aboutToBlock();
   throw Error(fmt::format(
       "{}: this is an I/O thread of the library, which must not wait: use the awaitable form, or "
       "another thread",

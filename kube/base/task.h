@@ -124,7 +124,7 @@ class TaskAccess {
   }
 };
 
-/// Throws Error on a thread of the library that must not block.
+/// To be called before a wait. Throws Error on a thread of the library that must not block.
 void checkMayBlock(const char* what);
 /// Set by the library's threads that must not block.
 void setMayBlock(bool may) noexcept;

@@ -19,9 +19,10 @@ struct HandlerOptions {
   /// Appears in the log and in SharedInformer::describe().
   std::string name = {};
   /// Promises that the handler returns at once and never blocks, such as one that puts keys into a
-  /// queue. It is then called where the event arrives, on the thread that all informers share,
-  /// which is cheaper than waking another one. If the handler blocks after all, all informers wait
-  /// for it. A call to the server in it throws Error.
+  /// queue. It is then always called where the event arrives, on the thread that all informers
+  /// share. If the handler blocks after all, all informers wait for it. A call to the server in it
+  /// throws Error. Other handlers may block; they are called there as long as they are brief, and
+  /// otherwise on other threads.
   bool quick = false;
   /// The place where the handler is called, such as the program's own event loop, instead of the
   /// threads that handlers of all informers share. It outlives the handler's registration, or the

@@ -20,9 +20,9 @@
 // Exceptions of handlers are logged and counted. Errors on the way to the server are retried; see
 // Reflector.
 //
-// Performance: run() needs a thread; informers of a factory share one. Handlers are called by
-// threads that all informers of the process share, or where the event arrives if they promise to be
-// quick (HandlerOptions).
+// Performance: run() needs a thread; informers of a factory share one. Handlers that are brief, or
+// promise to be quick (HandlerOptions), are called by that thread of a factory, and others by
+// threads that all informers of the process share.
 //
 // Thread safety: a cheap, copyable handle; every method may be called from any thread. Handlers may
 // call everything but run().

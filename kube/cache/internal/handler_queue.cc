@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,13 @@ namespace kube::detail {
 namespace {
 // After this many notifications in a row, other tasks that wait for a thread come first.
 constexpr int kInARow = 64;
+// A handler that took longer is called on another thread for so many times as the next constant
+// says, and then for as long as it takes that long again.
+constexpr auto kBrief = std::chrono::microseconds(200);
+constexpr int kElsewhere = 16;
+
+// Real time on purpose: it measures the handler.
+using Time = std::chrono::steady_clock;
 }  // namespace
 
 HandlerQueue::HandlerQueue(const ObjectType& type, std::string_view resource,
@@ -53,11 +61,19 @@ void HandlerQueue::push(Notification notification) {
 }
 
 void HandlerQueue::deliver() {
+  bool here = false;
   {
     const Lock lock(pendingMutex_);
     if (!becomesDue()) return;
+    here = !executor_ && elsewhere_ == 0 && pending_.size() <= kInARow;
   }
-  if (quick_ || (!trySchedule() && !executor_)) run();
+  if (quick_) return run();
+  if (here && AfterTurn::tryAdd(shared_from_this())) return;
+  scheduleOrRun();
+}
+
+void HandlerQueue::scheduleOrRun() {
+  if (!trySchedule() && !executor_) run();
 }
 
 // Whether a thread has to be scheduled now. If so, counts it as scheduled.
@@ -67,10 +83,8 @@ bool HandlerQueue::becomesDue() {
   return true;
 }
 
-// Lets run() be called elsewhere. After stop(), the executor is not used any more.
+// Lets run() be called elsewhere. After stop(), neither the executor nor the threads are used.
 void HandlerQueue::schedule() {
-  auto work = [self = shared_from_this()] { self->run(); };
-  if (!executor_) return threads_.run(std::move(work));
   {
     const Lock lock(pendingMutex_);
     if (stopped_) return;
@@ -81,7 +95,12 @@ void HandlerQueue::schedule() {
     --posting_;
     changed_.notifyAll();
   });
-  executor_.post(std::move(work));
+  auto work = [self = shared_from_this()] { self->run(); };
+  if (executor_) {
+    executor_.post(std::move(work));
+  } else {
+    threads_.run(std::move(work));
+  }
 }
 
 // Returns false if there is no thread, or the executor refuses the work.
@@ -160,6 +179,7 @@ Clock::Duration HandlerQueue::lag() const {
 void HandlerQueue::run() {
   Lock lock(pendingMutex_);
   for (;;) {
+    const Time::time_point begin = Time::now();
     for (int i = 0; i < kInARow && !pending_.empty(); ++i) {
       Notification notification = std::move(pending_.front());
       pending_.pop_front();
@@ -177,6 +197,11 @@ void HandlerQueue::run() {
       if (stopped_ || (initial && initial_ == 0)) changed_.notifyAll();
     }
     scheduled_ = false;
+    if (Time::now() - begin > kBrief) {
+      elsewhere_ = kElsewhere;
+    } else if (elsewhere_ > 0) {
+      --elsewhere_;
+    }
     if (!becomesDue()) return;
     // Other tasks of the thread get their turn.
     lock.unlock();

@@ -2,8 +2,9 @@
 //
 // Every handler has its own queue, so that a slow handler delays no other. A handler is called with
 // one notification at a time, in order: a quick handler on the thread that delivers, others by the
-// executor of their options or on a thread of TaskThreads. Exceptions of the handler are logged and
-// counted; the next notification follows.
+// executor of their options or on a thread of TaskThreads. A handler that was brief so far is
+// called by the thread that delivers, too, but between two turns of its loop (see AfterTurn).
+// Exceptions of the handler are logged and counted; the next notification follows.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -22,6 +23,7 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/executor.h"
+#include "kube/base/internal/after_turn.h"
 #include "kube/base/internal/condition.h"
 #include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
@@ -34,7 +36,8 @@
 
 namespace kube::detail {
 
-class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
+class HandlerQueue final : public std::enable_shared_from_this<HandlerQueue>,
+                           public AfterTurn::Work {
  public:
   /// `resource` ("pods") appears in the log. `threads` and the executor must outlive the queue
   /// until stop(). Throws Error for options that contradict each other.
@@ -74,6 +77,9 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   bool becomesDue() KUBE_REQUIRES(pendingMutex_);
   void schedule();
   bool trySchedule();
+  void scheduleOrRun();
+  void runHere() override { run(); }
+  void runElsewhere() override { scheduleOrRun(); }
   void run();
   void call(const Notification& notification);
 
@@ -94,8 +100,10 @@ class HandlerQueue : public std::enable_shared_from_this<HandlerQueue> {
   std::size_t initial_ KUBE_GUARDED_BY(pendingMutex_) = 0;
   bool started_ KUBE_GUARDED_BY(pendingMutex_) = false;
   bool scheduled_ KUBE_GUARDED_BY(pendingMutex_) = false;  // a thread delivers, or will
-  int posting_ KUBE_GUARDED_BY(pendingMutex_) = 0;         // threads that use the executor now
+  int posting_ KUBE_GUARDED_BY(pendingMutex_) = 0;         // threads that schedule now
   bool stopped_ KUBE_GUARDED_BY(pendingMutex_) = false;
+  // So many calls follow on other threads, because the handler took long.
+  int elsewhere_ KUBE_GUARDED_BY(pendingMutex_) = 0;
   // While the handler runs: its thread, the object of its notification, and when it was called.
   std::thread::id delivering_ KUBE_GUARDED_BY(pendingMutex_){};
   ObjectKey current_ KUBE_GUARDED_BY(pendingMutex_);

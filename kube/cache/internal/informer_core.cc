@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/after_turn.h"
 #include "kube/base/internal/finally.h"
 #include "kube/base/internal/guarded.h"
 #include "kube/base/internal/start_thread.h"
@@ -117,11 +118,6 @@ ReflectorLoop& InformerCore::begin(const std::stop_token& stop) {
   return *reflector_;
 }
 
-void InformerCore::noteRunner() {
-  const Lock lock(stateMutex_);
-  runner_ = std::this_thread::get_id();
-}
-
 // Waits for handlers.
 void InformerCore::end() noexcept {
   {
@@ -130,8 +126,7 @@ void InformerCore::end() noexcept {
   }
   handlers_->firstList().giveUp();
   handlers_->stop();
-  const Lock lock(stateMutex_);
-  runner_ = {};
+  runner_.store({}, std::memory_order_relaxed);
 }
 
 // An informer while it runs.
@@ -231,18 +226,15 @@ void InformerCore::willNotRun() {
   if (state_ == State::Starting) state_ = State::New;
 }
 
-bool InformerCore::isRunner() const {
-  const Lock lock(stateMutex_);
-  return runner_ == std::this_thread::get_id() && shares();
+// Between its loop's turns, the thread is like any other.
+bool InformerCore::isOnRunner() const {
+  return runner_.load(std::memory_order_relaxed) == std::this_thread::get_id() &&
+         !AfterTurn::isWorking();
 }
 
-bool InformerCore::isWithin() const {
-  {
-    const Lock lock(stateMutex_);
-    if (runner_ == std::this_thread::get_id()) return true;
-  }
-  return handlers_->areCalling();
-}
+bool InformerCore::isRunner() const { return isOnRunner() && shares(); }
+
+bool InformerCore::isWithin() const { return isOnRunner() || handlers_->areCalling(); }
 
 // ---- Calls of the reflector.
 
@@ -261,6 +253,7 @@ void checkBrought(const InformerCore::Object& object) {
 void InformerCore::add(Object object) { update(std::move(object)); }
 
 void InformerCore::update(Object object) {
+  noteRunner();
   const Finally atTheEnd([this] { handlers_->callOthers(); });
   apply(std::move(object));
   endOfList();
@@ -268,6 +261,7 @@ void InformerCore::update(Object object) {
 
 void InformerCore::remove(Object object) {
   checkBrought(object);
+  noteRunner();
   const Finally atTheEnd([this] { handlers_->callOthers(); });
   const ObjectKey key = store_->type().keyOf(object.get());
   drop(key, std::move(object), false);
@@ -276,6 +270,7 @@ void InformerCore::remove(Object object) {
 
 void InformerCore::replace(std::vector<Object> objects, const String&) {
   for (const Object& object : objects) checkBrought(object);
+  noteRunner();
   const Finally atTheEnd([this] { handlers_->callOthers(); });
   std::vector<ObjectKey> missing = keysMissingIn(objects);
   std::size_t count = 0;
@@ -295,6 +290,7 @@ void InformerCore::replace(std::vector<Object> objects, const String&) {
 }
 
 void InformerCore::resync() {
+  noteRunner();
   const Finally atTheEnd([this] { handlers_->callOthers(); });
   std::size_t count = 0;
   for (const Object& object : store_->list<void>({})) {

@@ -95,7 +95,8 @@ class InformerCore final : private ReflectorStore<void> {
   class Run;
   void expect(State latest, const char* what) const KUBE_REQUIRES(stateMutex_);
   ReflectorLoop& begin(const std::stop_token& stop);
-  void noteRunner();
+  void noteRunner() { runner_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
+  bool isOnRunner() const;
   void end() noexcept;
 
   // ---- Calls of the reflector.
@@ -122,11 +123,11 @@ class InformerCore final : private ReflectorStore<void> {
   SharedInformerOptions options_;
   std::stop_token stop_;     // set before the reflector starts
   bool inFirstList_ = true;  // used by the reflector's calls alone
+  std::atomic<std::thread::id> runner_{};  // the thread of the last call
 
   mutable Mutex stateMutex_;
   State state_ KUBE_GUARDED_BY(stateMutex_) = State::New;
   bool ofFactory_ KUBE_GUARDED_BY(stateMutex_) = false;
-  std::thread::id runner_ KUBE_GUARDED_BY(stateMutex_){};  // the thread that runs it
   UntypedTransform transform_ KUBE_GUARDED_BY(stateMutex_);
   std::unique_ptr<ReflectorLoop> reflector_ KUBE_GUARDED_BY(stateMutex_);
 

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "kube/base/task.h"
+#include "kube/http/internal/understudy.h"
 
 namespace kube::detail {
 namespace {
@@ -97,12 +98,20 @@ void EventLoop::give() {
   turn_.unlock();
 }
 
-void EventLoop::run() {
+void EventLoop::run(const Job& atEnd) {
+  Understudy understudy([&](const auto& enough) { takeTurns(enough, nullptr, atEnd); },
+                        [this] { mailbox_->rouse(); });
+  understudy.open();
+  takeTurns([] { return false; }, &understudy, atEnd);
+}
+
+void EventLoop::takeTurns(const std::function<bool()>& enough, Understudy* understudy,
+                          const Job& atEnd) {
   std::array<epoll_event, 64> events;
-  runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   setMayBlock(false);
   take();
-  while (!stopping_) {
+  runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  while (!stopping_ && !enough()) {
     now_ = Clock::now();
     const int timeout = timeoutMillis();
     wakeUp_ = timers_.empty() ? TimePoint::max() : timers_.begin()->first.first;
@@ -125,9 +134,21 @@ void EventLoop::run() {
     std::move(nextTurn_.begin(), nextTurn_.end(), std::back_inserter(deferred_));
     nextTurn_.clear();
     runDeferred();
+    if (understudy != nullptr && understudy->hasWork()) {
+      wakeUp_ = TimePoint::min();  // nobody waits
+      runner_.store({}, std::memory_order_relaxed);
+      give();
+      understudy->doWork();
+      take();
+      runner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
   }
-  runMailbox(true);
-  runDeferred();
+  if (understudy != nullptr) understudy->close();
+  if (stopping_ && !std::exchange(ended_, true)) {
+    runMailbox(true);
+    runDeferred();
+    atEnd();
+  }
   runner_.store({}, std::memory_order_relaxed);
   give();
 }

@@ -5,6 +5,9 @@
 // holder of the turn, except Mailbox, by which any thread reaches the loop at any time. A mailbox
 // may outlive its loop, and then refuses tasks.
 //
+// Work that is added by AfterTurn is done on the loop's thread without the turn. While it takes
+// long, an Understudy is the thread in run().
+//
 // One turn of the loop: wait; call the handlers of ready sockets; run the tasks in the mailbox; run
 // due timers; run the tasks that the turn before has left; run deferred tasks. So requests that
 // arrive together are written together.
@@ -26,6 +29,8 @@
 namespace kube::detail {
 
 using Job = std::function<void()>;
+
+class Understudy;
 
 class Mailbox {
  public:
@@ -77,10 +82,10 @@ class EventLoop {
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
 
   /// Runs until the mailbox is told to stop. Tasks posted before that are run; later ones are
-  /// refused.
-  void run();
+  /// refused. Calls `atEnd` with the turn, as the last work of the loop.
+  void run(const Job& atEnd);
 
-  /// Drops deferred tasks; to be called after run().
+  /// Drops deferred tasks; for `atEnd`.
   void discardDeferred();
 
   /// Returns whether the calling thread has the turn. For any thread.
@@ -111,6 +116,7 @@ class EventLoop {
   friend class LoopTurn;
   using TimerKey = std::pair<TimePoint, std::uint64_t>;
 
+  void takeTurns(const std::function<bool()>& enough, Understudy* understudy, const Job& atEnd);
   void take() KUBE_ACQUIRES(turn_);
   void give() KUBE_RELEASES(turn_);
   int timeoutMillis() const;
@@ -127,6 +133,7 @@ class EventLoop {
   TimePoint now_ = Clock::now();
   std::uint64_t lastId_ = 0;
   bool stopping_ = false;
+  bool ended_ = false;
   std::unordered_map<std::uint64_t, EventHandler*>
       handlers_;  // by id, because descriptors are soon reused
   std::map<TimerKey, Job> timers_;

@@ -25,16 +25,16 @@ HttpEngine::HttpEngine(TransportOptions options)
 HttpEngine::~HttpEngine() = default;
 
 void HttpEngine::run() {
-  loop_.run();
-  const LoopTurn turn(loop_);
-  // From here on the mailbox refuses everything, so no exchange is added.
-  while (!exchanges_.empty()) {
-    const auto exchange = exchanges_.front();
-    exchange->failShutDown();
-  }
-  for (const auto& pool : pools_) pool->shutAll("shut down");
-  loop_.discardDeferred();
-  pools_.clear();
+  loop_.run([this] {
+    // The mailbox refuses everything now, so no exchange is added.
+    while (!exchanges_.empty()) {
+      const auto exchange = exchanges_.front();
+      exchange->failShutDown();
+    }
+    for (const auto& pool : pools_) pool->shutAll("shut down");
+    loop_.discardDeferred();
+    pools_.clear();
+  });
 }
 
 void HttpEngine::begin(const std::shared_ptr<Exchange>& exchange) {
