@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kube/base/internal/each_wait_testing.h"
+#include "kube/codec/apply/upgrade_owners.h"
 #include "kube/controller/create_or_update.h"
 #include "kube/controller/finalizer_registry.h"
 #include "kube/testing/api_server_testing.h"
@@ -121,6 +122,29 @@ TEST_F(WriteOptionsTest, APatchWithALockIsRefusedByTheServer) {
   EXPECT_EQ(testing::refusalOf([&] { maps().patch("a", locked); }).reason, "Conflict");
   EXPECT_EQ(maps().patch("a", mergeFrom(old, wanted)).data["k"], "mine");
   EXPECT_EQ(blockOn(maps().async().patch("a", mergeFrom(old, wanted))).data["other"], "x");
+}
+
+TEST_F(WriteOptionsTest, FieldsOfAnUpdaterAreHandedToTheApplier) {
+  const auto wanted = [](bool both) {
+    corev1::ConfigMap result = map("a");
+    if (both) result.data["old"] = "v";
+    return result;
+  };
+  const auto apply = [&](const corev1::ConfigMap& object) {
+    return maps().apply(object, {.fieldManager = "mine"});
+  };
+  maps().create(wanted(true), {.fieldManager = "updater"});
+  apply(wanted(true));
+  EXPECT_TRUE(apply(wanted(false)).data.contains("old")) << "the updater owns it as well";
+  apply(wanted(true));
+  const corev1::ConfigMap object = maps().get("a");
+  const auto patch = upgradeManagedFieldsPatch(object, {.from = {"updater"}, .to = "mine"});
+  ASSERT_TRUE(patch);
+  const corev1::ConfigMap upgraded = maps().patch("a", PatchType::Json, *patch);
+  ASSERT_EQ(upgraded.metadata.managedFields.size(), 1U);
+  EXPECT_FALSE(apply(wanted(false)).data.contains("old"));
+  EXPECT_EQ(testing::refusalOf([&] { maps().patch("a", PatchType::Json, *patch); }).reason,
+            "Conflict");
 }
 
 // --- The registry of finalizers.
