@@ -98,7 +98,7 @@ void cancel(const PodClient& pods, testing::ApiServer& server) {
 }  // namespace
 
 int exec(std::size_t megabytes) {
-  testing::ApiServer server;
+  testing::ApiServer server({.keptRequests = 0});
   const Clientset clients(server.config());
   corev1::Pod pod;
   pod.metadata.name = "bench";

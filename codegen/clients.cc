@@ -209,6 +209,11 @@ class Clientset {
   /// Shares the connection.
   explicit Clientset(RestClient rest) : rest_(std::move(rest)) {}
 
+  /// A Clientset whose requests have these options; see ClientDefaults.
+  Clientset with(const ClientDefaults& defaults) const {
+    return Clientset(rest_.withDefaults(defaults));
+  }
+
 )";
 
 constexpr std::string_view kClientsetBottom = R"(

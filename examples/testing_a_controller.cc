@@ -89,6 +89,24 @@ void retriesAfterAServerError() {
   expect(clients.coreV1().configMaps("default").find("web").has_value(), "the retry works");
 }
 
+void asksForLittle() {
+  kube::testing::ApiServer server;
+  const kube::Clientset clients(server.config());
+  const auto webhook = server.react({.verb = "create", .resource = "services"},
+                                    {.before = [](kube::testing::ReactorCall& call) {
+                                      auto service = kube::testing::bodyOf<Service>(call.request);
+                                      service.spec->clusterIP = "10.96.0.7";
+                                      kube::testing::setBody(call.request, service);
+                                    }});
+  createService(clients);
+  server.forgetRequests();
+  reconcile(clients, kWeb);
+  const auto writes = server.requests({.verb = "create"});
+  expect(writes.size() == 1 && writes[0].resource.resource == "configmaps", "one object is made");
+  expect(clients.coreV1().configMaps("default").get("web").data["address"] == "10.96.0.7",
+         "the address is that of the webhook");
+}
+
 void waitsForTheDelay() {
   kube::FakeClock clock;
   kube::DelayingQueue<ObjectKey> queue({.clock = &clock});
@@ -105,6 +123,7 @@ int main() {
   try {
     makesAndRepairsTheConfigMap();
     retriesAfterAServerError();
+    asksForLittle();
     waitsForTheDelay();
     std::cout << "all tests passed\n";
   } catch (const std::exception& error) {

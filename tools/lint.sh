@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The checks of `./dev lint`: format, layers, sizes of folders, internal and installed headers, slow includes, coroutines,
-# comments, machine paths, code, error texts and links in documents, the version, the files of GitHub, generated files, and
-# clang-tidy. Runs all of them, and fails if any has found something.
+# comments, machine paths, code, error texts, names and links in documents, the version, the files of GitHub, generated
+# files, and clang-tidy. Runs all of them, and fails if any has found something.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
@@ -198,6 +198,10 @@ check_error_texts() {
   fail "documents: no source throws the errors above any more; update docs/troubleshooting.md"
 }
 
+check_names() {
+  python3 tools/client_go_names.py >&2 || fail "documents: docs/client-go.md has the names above"
+}
+
 check_links() {
   python3 tools/doc_links.py >&2 || fail "links: the links above lead nowhere"
 }
@@ -238,6 +242,7 @@ check_comments
 check_paths
 check_documents
 check_error_texts
+check_names
 check_links
 check_version
 check_github

@@ -55,7 +55,8 @@ void serve(const ServeOptions& options, std::ostream& out, const std::stop_token
                                    .tls = !options.plain,
                                    .allowAnonymousAdmin = options.allowAnonymousAdmin,
                                    .token = options.token,
-                                   .garbageCollector = !options.keepOrphans};
+                                   .garbageCollector = !options.keepOrphans,
+                                   .keptRequests = 0};
   for (const std::string& file : options.crds)
     server.manifests.push_back(readInput(file, std::cin));
   for (const std::string& user : options.users) {

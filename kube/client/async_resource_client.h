@@ -62,6 +62,9 @@ class AsyncResourceClient {
   AsyncResourceClient withMaxRetries(int n) const {
     return AsyncResourceClient(requests_.withMaxRetries(n));
   }
+  AsyncResourceClient with(const ClientDefaults& defaults) const {
+    return AsyncResourceClient(requests_.with(defaults));
+  }
 
   // ---- Reading.
 
@@ -74,13 +77,15 @@ class AsyncResourceClient {
   }
   Task<ObjectList<T>> list(const metav1::ListOptions& options = {},
                            const DecodeOptions& decode = {}) const {
-    return with(requests_.list(), options).async().template intoList<T>(decode);
+    return withOptions(requests_.list(), options).async().template intoList<T>(decode);
   }
   /// Calls `use` as each item arrives, and returns the list's metadata. The pool outlives the task.
   Task<metav1::ListMeta> eachItem(std::function<void(T&&)> use,
                                   const metav1::ListOptions& options = {},
                                   Pool* pool = nullptr) const {
-    return with(requests_.list(), options).async().template eachItem<T>(std::move(use), pool);
+    return withOptions(requests_.list(), options)
+        .async()
+        .template eachItem<T>(std::move(use), pool);
   }
   /// Reads the list in pages of options.limit (500 if that is 0), each when it is needed.
   AsyncPages<T> pages(metav1::ListOptions options = {}) const {
@@ -109,6 +114,10 @@ class AsyncResourceClient {
                 const metav1::PatchOptions& options = {}, std::string_view subresource = {}) const {
     return send<T>(requests_.patch(type, std::move(patch), name, subresource), options);
   }
+  Task<T> patch(std::string_view name, const MergePatch& patch,
+                const metav1::PatchOptions& options = {}, std::string_view subresource = {}) const {
+    return this->patch(name, patch.type, patch.body, options, subresource);
+  }
   Task<T> apply(const T& object, const metav1::ApplyOptions& options) const {
     return applyTo(object, {}, options, {});
   }
@@ -129,7 +138,7 @@ class AsyncResourceClient {
   }
   Task<void> removeCollection(const metav1::DeleteOptions& options = {},
                               const metav1::ListOptions& which = {}) const {
-    return detail::sendForNothing(with(requests_.removeCollection(), which), options);
+    return detail::sendForNothing(withOptions(requests_.removeCollection(), which), options);
   }
 
   // ---- Subresources.
@@ -164,17 +173,19 @@ class AsyncResourceClient {
 
  private:
   template <class Options>
-  static Request with(Request request, const Options& options) {
+  static Request withOptions(Request request, const Options& options) {
     request.options(options);
     return request;
   }
   template <class Answer, class Options>
   static Task<Answer> send(Request request, const Options& options) {
-    return with(std::move(request), options).async().template into<Answer>();
+    return withOptions(std::move(request), options).async().template into<Answer>();
   }
   template <class Answer, class Body, class Options>
   static Task<Answer> sendObject(Request request, Body body, const Options& options) {
-    return with(std::move(request), options).async().template intoWith<Answer>(std::move(body));
+    return withOptions(std::move(request), options)
+        .async()
+        .template intoWith<Answer>(std::move(body));
   }
   static Task<std::optional<T>> findTask(Task<T> found) {
     try {

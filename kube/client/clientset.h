@@ -131,6 +131,11 @@ class Clientset {
   /// Shares the connection.
   explicit Clientset(RestClient rest) : rest_(std::move(rest)) {}
 
+  /// A Clientset whose requests have these options; see ClientDefaults.
+  Clientset with(const ClientDefaults& defaults) const {
+    return Clientset(rest_.withDefaults(defaults));
+  }
+
   AdmissionregistrationV1Client admissionregistrationV1() const;
   AdmissionregistrationV1alpha1Client admissionregistrationV1alpha1() const;
   AdmissionregistrationV1beta1Client admissionregistrationV1beta1() const;

@@ -34,6 +34,11 @@ class DynamicClient {
   /// Shares the connection.
   explicit DynamicClient(RestClient rest) : rest_(std::move(rest)) {}
 
+  /// See ClientDefaults.
+  DynamicClient with(const ClientDefaults& defaults) const {
+    return DynamicClient(rest_.withDefaults(defaults));
+  }
+
   /// The caller has to know whether the objects are in namespaces: if so, inNamespace() reads and
   /// writes them.
   ResourceClient<Unstructured> resource(const GroupVersionResource& gvr) const {
@@ -60,6 +65,11 @@ class MetadataClient {
 
   explicit MetadataClient(const Config& config) : MetadataClient(RestClient(config)) {}
   explicit MetadataClient(RestClient rest) : rest_(std::move(rest)) {}
+
+  /// See ClientDefaults.
+  MetadataClient with(const ClientDefaults& defaults) const {
+    return MetadataClient(rest_.withDefaults(defaults));
+  }
 
   /// get, list, watch, patch and remove work; create, update and apply do not.
   ResourceClient<Object> resource(const GroupVersionResource& gvr) const {

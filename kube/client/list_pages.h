@@ -34,6 +34,29 @@ inline void checkNextPage(const String& token, const String& next) {
       "the list has no end: the server returned the continue token that it received", true, true);
 }
 
+/// A single-pass iterator over what next() returns.
+template <class Pages, class Page>
+class PageIterator {
+ public:
+  using value_type = Page;
+  using difference_type = std::ptrdiff_t;
+
+  explicit PageIterator(Pages& pages) : pages_(&pages), page_(pages.next()) {}
+
+  const Page& operator*() const { return *page_; }
+  const Page* operator->() const { return &*page_; }
+  PageIterator& operator++() {
+    page_ = pages_->next();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const { return !page_.has_value(); }
+
+ private:
+  Pages* pages_;
+  std::optional<Page> page_;
+};
+
 }  // namespace detail
 
 /// The pages of a list for coroutines:
@@ -104,27 +127,7 @@ class Pages {
   /// Reads the next page; none after the last.
   std::optional<ObjectList<T>> next() { return detail::runBlocking(pages_.next(), {}); }
 
-  class Iterator {
-   public:
-    using value_type = ObjectList<T>;
-    using difference_type = std::ptrdiff_t;
-
-    const ObjectList<T>& operator*() const { return *page_; }
-    const ObjectList<T>* operator->() const { return &*page_; }
-    Iterator& operator++() {
-      page_ = pages_->next();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const { return !page_.has_value(); }
-
-   private:
-    friend class Pages;
-    explicit Iterator(Pages& pages) : pages_(&pages), page_(pages.next()) {}
-
-    Pages* pages_;
-    std::optional<ObjectList<T>> page_;
-  };
+  using Iterator = detail::PageIterator<Pages, ObjectList<T>>;
   Iterator begin() { return Iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
 

@@ -41,6 +41,9 @@ ResourceRequests::ResourceRequests(const RestClient& rest, ResourceName resource
       resource_(std::move(resource)),
       namespace_(std::move(namespaceName)),
       form_(form) {
+  if (namespace_.empty() && resource_.scope == RestScope::Namespace) {
+    namespace_ = rest_.defaults().namespace_;
+  }
   if (resource_.scope == RestScope::Root && !namespace_.empty()) {
     throw Error(fmt::format("{} are not in namespaces: use a client without namespace \"{}\"",
                             resource_.plural, namespace_));
@@ -92,6 +95,10 @@ ResourceRequests ResourceRequests::withMaxRetries(int n) const {
   return requests;
 }
 
+ResourceRequests ResourceRequests::with(const ClientDefaults& defaults) const {
+  return ResourceRequests(rest_.withDefaults(defaults), resource_, namespace_, form_);
+}
+
 ResourceRequests ResourceRequests::forCaches() const {
   ResourceRequests requests = *this;
   requests.rest_ = rest_.forCaches();
@@ -141,7 +148,7 @@ Request ResourceRequests::apply(const TypeInfo& type, const void* object, const 
                                 std::string_view name, const String& objectNamespace,
                                 const metav1::ApplyOptions& options,
                                 std::string_view subresource) const {
-  if (options.fieldManager.empty()) {
+  if (options.fieldManager.empty() && rest_.defaults().fieldManager.empty()) {
     throw Error(fmt::format("apply {} \"{}\": options.fieldManager must not be empty",
                             resource_.plural, name));
   }

@@ -107,6 +107,8 @@ class ResourceRequests {
   }
   /// A copy whose requests are sent again at most `n` times.
   ResourceRequests withMaxRetries(int n) const;
+  /// A copy that uses RestClient::withDefaults().
+  ResourceRequests with(const ClientDefaults& defaults) const;
   /// A copy that uses RestClient::forCaches().
   ResourceRequests forCaches() const;
 
@@ -153,6 +155,11 @@ class ResourceClient {
   /// The same client for callers that retry themselves: failed requests are sent again at most `n`
   /// times.
   ResourceClient withMaxRetries(int n) const { return ResourceClient(requests_.withMaxRetries(n)); }
+
+  /// The same client with options for every request that takes them; see ClientDefaults.
+  ResourceClient with(const ClientDefaults& defaults) const {
+    return ResourceClient(requests_.with(defaults));
+  }
 
   /// The awaitable form of this client. Include kube/client/async_resource_client.h.
   AsyncResourceClient<T> async() const;
@@ -223,6 +230,10 @@ class ResourceClient {
     return requests_.patch(type, std::move(patch), name, subresource)
         .options(options)
         .template into<T>(stop);
+  }
+  T patch(std::string_view name, const MergePatch& patch, const metav1::PatchOptions& options = {},
+          const std::stop_token& stop = {}, std::string_view subresource = {}) const {
+    return this->patch(name, patch.type, patch.body, options, stop, subresource);
   }
   /// Server-side apply: the object holds just the fields that options.fieldManager wants to own.
   /// Fields with the values of a new object are not sent; an `Apply` names the zeros that are.

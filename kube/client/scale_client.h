@@ -3,7 +3,7 @@
 //   kube::ScaleClient scales(rest);
 //   auto scale = scales.get({"apps", "v1", "deployments"}, "book", "web");
 //   scale.spec->replicas = 5;
-//   scales.update({"apps", "v1", "deployments"}, "book", scale);
+//   scales.update({"apps", "v1", "deployments"}, "book", scale, {.fieldManager = "me"});
 //
 // async() returns the awaitable form.
 //
@@ -28,18 +28,34 @@ class AsyncScaleClient {
 
   explicit AsyncScaleClient(RestClient rest) : rest_(std::move(rest)) {}
 
-  Task<Scale> get(const GroupVersionResource& gvr, String namespaceName,
-                  std::string_view name) const {
-    return client(gvr, std::move(namespaceName)).getSubresource<Scale>(name, "scale");
+  /// See ClientDefaults.
+  AsyncScaleClient with(const ClientDefaults& defaults) const {
+    return AsyncScaleClient(rest_.withDefaults(defaults));
   }
-  Task<Scale> update(const GroupVersionResource& gvr, String namespaceName,
-                     const Scale& scale) const {
+
+  Task<Scale> get(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
+                  const metav1::GetOptions& options = {}) const {
+    return client(gvr, std::move(namespaceName)).getSubresource<Scale>(name, "scale", options);
+  }
+  Task<Scale> update(const GroupVersionResource& gvr, String namespaceName, const Scale& scale,
+                     const metav1::UpdateOptions& options = {}) const {
     return client(gvr, std::move(namespaceName))
-        .updateSubresource<Scale>(scale.metadata.name, "scale", scale);
+        .updateSubresource<Scale>(scale.metadata.name, "scale", scale, options);
   }
   Task<Scale> patch(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
-                    PatchType type, std::string patch) const {
-    return client(gvr, std::move(namespaceName)).patch(name, type, std::move(patch), {}, "scale");
+                    PatchType type, std::string patch,
+                    const metav1::PatchOptions& options = {}) const {
+    return client(gvr, std::move(namespaceName))
+        .patch(name, type, std::move(patch), options, "scale");
+  }
+  /// Server-side apply of the object that scale.metadata names.
+  Task<Scale> apply(const GroupVersionResource& gvr, String namespaceName, const Scale& scale,
+                    const metav1::ApplyOptions& options) const {
+    return client(gvr, std::move(namespaceName))
+        .requests()
+        .apply(TypeOf<Scale>::info, &scale, {}, scale.metadata.name, {}, options, "scale")
+        .async()
+        .into<Scale>();
   }
 
  private:
@@ -61,18 +77,28 @@ class ScaleClient {
 
   AsyncScaleClient async() const { return AsyncScaleClient(rest_); }
 
+  /// See ClientDefaults.
+  ScaleClient with(const ClientDefaults& defaults) const {
+    return ScaleClient(rest_.withDefaults(defaults));
+  }
+
   Scale get(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
-            const std::stop_token& stop = {}) const {
-    return detail::runBlocking(async().get(gvr, std::move(namespaceName), name), stop);
+            const metav1::GetOptions& options = {}, const std::stop_token& stop = {}) const {
+    return detail::runBlocking(async().get(gvr, std::move(namespaceName), name, options), stop);
   }
   Scale update(const GroupVersionResource& gvr, String namespaceName, const Scale& scale,
-               const std::stop_token& stop = {}) const {
-    return detail::runBlocking(async().update(gvr, std::move(namespaceName), scale), stop);
+               const metav1::UpdateOptions& options = {}, const std::stop_token& stop = {}) const {
+    return detail::runBlocking(async().update(gvr, std::move(namespaceName), scale, options), stop);
   }
   Scale patch(const GroupVersionResource& gvr, String namespaceName, std::string_view name,
-              PatchType type, std::string patch, const std::stop_token& stop = {}) const {
+              PatchType type, std::string patch, const metav1::PatchOptions& options = {},
+              const std::stop_token& stop = {}) const {
     return detail::runBlocking(
-        async().patch(gvr, std::move(namespaceName), name, type, std::move(patch)), stop);
+        async().patch(gvr, std::move(namespaceName), name, type, std::move(patch), options), stop);
+  }
+  Scale apply(const GroupVersionResource& gvr, String namespaceName, const Scale& scale,
+              const metav1::ApplyOptions& options, const std::stop_token& stop = {}) const {
+    return detail::runBlocking(async().apply(gvr, std::move(namespaceName), scale, options), stop);
   }
 
  private:

@@ -13,6 +13,8 @@
 // (isConflict) if another client has changed it meanwhile: see retryOnConflict. createOrPatch()
 // sends only the changed fields; a changed status is sent to the status subresource.
 //
+//   createOrPatch(maps, map, mutate, {.fieldManager = "mine", .optimisticLock = true});
+//
 // Errors: a function that changes name or namespace causes an Error. Exceptions of the function are
 // passed on. After an error the variable holds the object as it was read or changed; after success,
 // as the server has it.
@@ -39,6 +41,7 @@
 #include "kube/client/async_resource_client.h"
 #include "kube/client/resource_client.h"
 #include "kube/codec/patch/patch.h"
+#include "kube/controller/write_options.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/equality.h"
 #include "kube/meta/unstructured.h"
@@ -125,7 +128,8 @@ Task<OperationResult> createOrUpdateTask(AsyncResourceClient<T> client, T& objec
 }
 
 template <Described T, class Mutate>
-Task<OperationResult> createOrPatchTask(AsyncResourceClient<T> client, T& object, Mutate mutate) {
+Task<OperationResult> createOrPatchTask(AsyncResourceClient<T> client, T& object, Mutate mutate,
+                                        bool optimisticLock) {
   const bool exists = co_await readObject(client, object);
   T before = object;
   co_await mutateObject(object, mutate);
@@ -133,8 +137,8 @@ Task<OperationResult> createOrPatchTask(AsyncResourceClient<T> client, T& object
   const AsyncResourceClient<T> home =
       client.namespaceName().empty() ? client.inNamespace(namespaceOf(object)) : client;
   const auto patch = [&](const T& from, const T& to, std::string_view subresource) {
-    return home.patch(nameOf(to), mergePatchType<T>(), createTwoWayMergePatch(from, to), {},
-                      subresource);
+    const MergePatchOptions options{.optimisticLock = optimisticLock};
+    return home.patch(nameOf(to), mergeFrom(from, to, options), {}, subresource);
   };
 
   auto result = OperationResult::Unchanged;
@@ -142,6 +146,8 @@ Task<OperationResult> createOrPatchTask(AsyncResourceClient<T> client, T& object
     object = co_await home.create(object);
     result = OperationResult::Created;
     before = object;
+    // The object does not exist then.
+    if (home.requests().rest().defaults().dryRun) co_return result;
   } else {
     T withoutStatus = wanted;
     copyStatus(before, withoutStatus);
@@ -164,25 +170,38 @@ Task<OperationResult> createOrPatchTask(AsyncResourceClient<T> client, T& object
 }  // namespace detail
 
 template <Described T, class Mutate>
-Task<OperationResult> createOrUpdate(const AsyncResourceClient<T>& client, T& object,
-                                     Mutate mutate) {
-  return detail::createOrUpdateTask(client, object, std::move(mutate));
+Task<OperationResult> createOrUpdate(const AsyncResourceClient<T>& client, T& object, Mutate mutate,
+                                     const WriteOptions& options = {}) {
+  return detail::createOrUpdateTask(client.with(options.defaults()), object, std::move(mutate));
+}
+template <Described T, class Mutate>
+OperationResult createOrUpdate(const ResourceClient<T>& client, T& object, Mutate mutate,
+                               const WriteOptions& options, const std::stop_token& stop = {}) {
+  return detail::runBlocking(createOrUpdate(client.async(), object, std::move(mutate), options),
+                             stop);
 }
 template <Described T, class Mutate>
 OperationResult createOrUpdate(const ResourceClient<T>& client, T& object, Mutate mutate,
                                const std::stop_token& stop = {}) {
-  return detail::runBlocking(createOrUpdate(client.async(), object, std::move(mutate)), stop);
+  return createOrUpdate(client, object, std::move(mutate), WriteOptions(), stop);
 }
 
 template <Described T, class Mutate>
-Task<OperationResult> createOrPatch(const AsyncResourceClient<T>& client, T& object,
-                                    Mutate mutate) {
-  return detail::createOrPatchTask(client, object, std::move(mutate));
+Task<OperationResult> createOrPatch(const AsyncResourceClient<T>& client, T& object, Mutate mutate,
+                                    const WriteOptions& options = {}) {
+  return detail::createOrPatchTask(client.with(options.defaults()), object, std::move(mutate),
+                                   options.optimisticLock);
+}
+template <Described T, class Mutate>
+OperationResult createOrPatch(const ResourceClient<T>& client, T& object, Mutate mutate,
+                              const WriteOptions& options, const std::stop_token& stop = {}) {
+  return detail::runBlocking(createOrPatch(client.async(), object, std::move(mutate), options),
+                             stop);
 }
 template <Described T, class Mutate>
 OperationResult createOrPatch(const ResourceClient<T>& client, T& object, Mutate mutate,
                               const std::stop_token& stop = {}) {
-  return detail::runBlocking(createOrPatch(client.async(), object, std::move(mutate)), stop);
+  return createOrPatch(client, object, std::move(mutate), WriteOptions(), stop);
 }
 
 }  // namespace kube

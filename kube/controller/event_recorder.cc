@@ -76,6 +76,7 @@ class detail::EventSender {
                  facts.type);
       return;
     }
+    if (options_.sink) return guarded(log_, "the sink", [&] { options_.sink(facts); });
     Recorded recorded{std::move(facts), clock_.wallNow()};
     if (enqueue(recorded)) return;
     drop(1);
@@ -246,6 +247,8 @@ class detail::EventSender {
       }
     } catch (const std::exception& error) {
       log_.error("event \"{}\": {}", recorded.facts.reason, error.what());
+    } catch (...) {
+      log_.error("event \"{}\": an exception that is not a std::exception", recorded.facts.reason);
     }
   }
 

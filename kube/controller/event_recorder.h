@@ -24,6 +24,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -49,6 +50,17 @@ enum class EventApi : std::uint8_t {
   Core,    // v1; events are counted and aggregated
 };
 
+/// The content of an event.
+struct EventFacts {
+  corev1::ObjectReference regarding = {};
+  corev1::ObjectReference related = {};  // another object involved; mostly none
+  String type = kEventNormal;
+  String reason = {};  // short, in UpperCamelCase, for programs: "Scheduled"
+  String action = {};  // done to the object; empty: same as the reason
+  std::string note = {};
+  Map<String> annotations = {};
+};
+
 struct EventRecorderOptions {
   std::string component = {};  // the reporting program: "network-controller"
   std::string instance = {};   // its copy; empty: component and host name
@@ -60,17 +72,9 @@ struct EventRecorderOptions {
   EventCorrelatorOptions correlation = {};
   Clock* clock = nullptr;      // null: the real one
   Metrics* metrics = nullptr;  // null: defaultMetrics()
-};
-
-/// The content of an event.
-struct EventFacts {
-  corev1::ObjectReference regarding = {};
-  corev1::ObjectReference related = {};  // another object involved; mostly none
-  String type = kEventNormal;
-  String reason = {};  // short, in UpperCamelCase, for programs: "Scheduled"
-  String action = {};  // done to the object; empty: same as the reason
-  std::string note = {};
-  Map<String> annotations = {};
+  /// Takes the events instead of the server, on the threads that record them; see
+  /// testing::EventLog. An exception is logged.
+  std::function<void(const EventFacts&)> sink = {};
 };
 
 namespace detail {

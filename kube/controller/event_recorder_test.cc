@@ -17,6 +17,7 @@
 #include "kube/base/internal/test_loop_testing.h"
 #include "kube/client/events/v1.h"
 #include "kube/testing/api_server_testing.h"
+#include "kube/testing/event_log.h"
 
 namespace kube {
 namespace {
@@ -505,6 +506,22 @@ TEST_F(EventRecorderTest, ManyThreadsMayRecord) {
   const auto found = newEvents();
   ASSERT_EQ(found.size(), 20U);
   for (const eventsv1::Event& event : found) EXPECT_EQ(event.series->count, 10);
+}
+
+TEST(EventLogTest, KeepsEventsInsteadOfSendingThem) {
+  testing::EventLog events;
+  corev1::Pod pod;
+  pod.metadata.name = "web";
+  events.recorder().normal(pod, "Configured", "{} subnets", 3);
+  events.recorder().warning(pod, "NoAddress", "none is left");
+  EXPECT_THAT(events.texts(), ::testing::ElementsAre("Normal Configured 3 subnets",
+                                                     "Warning NoAddress none is left"));
+  EXPECT_EQ(events.events()[0].regarding.name, "web");
+  EXPECT_TRUE(events.recorder().flush());
+  EXPECT_EQ(referenceTo(pod, "spec.containers{app}").fieldPath, "spec.containers{app}");
+  EXPECT_EQ(referenceTo(pod, "spec.containers{app}").kind, "Pod");
+  events.clear();
+  EXPECT_TRUE(events.events().empty());
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 #include "kube/client/resource_client.h"
 #include "kube/client/retry.h"
 #include "kube/codec/patch/patch.h"
+#include "kube/controller/write_options.h"
 #include "kube/meta/api_error.h"
 #include "kube/meta/finalizers.h"
 #include "kube/meta/internal/object_access.h"
@@ -53,19 +54,20 @@ Task<bool> changeFinalizers(AsyncResourceClient<T> client, T& object, Change cha
     }
     T wanted = object;
     if (!change(wanted)) co_return false;
-    // A patch with a resourceVersion fails if the object has another one.
-    T before = object;
-    clearResourceVersion(before);
-    object = co_await home.patch(nameOf(object), mergePatchType<T>(),
-                                 createTwoWayMergePatch(before, wanted));
+    const MergePatchOptions lock{.optimisticLock = !resourceVersionOf(object).empty()};
+    object = co_await home.patch(nameOf(object), mergeFrom(object, wanted, lock));
     co_return true;
   };
   co_return co_await retryOnConflict(attempt);
 }
 
 template <Described T>
-Task<bool> removeFinalizerTask(AsyncResourceClient<T> client, T& object, std::string finalizer) {
-  const auto remove = [&](T& changed) { return removeFinalizer(changed, finalizer); };
+Task<bool> removeFinalizersTask(AsyncResourceClient<T> client, T& object, List<String> finalizers) {
+  const auto remove = [&](T& changed) {
+    bool any = false;
+    for (const String& finalizer : finalizers) any |= kube::removeFinalizer(changed, finalizer);
+    return any;
+  };
   try {
     co_return co_await changeFinalizers(client, object, remove);
   } catch (const ApiError& error) {
@@ -79,27 +81,37 @@ Task<bool> removeFinalizerTask(AsyncResourceClient<T> client, T& object, std::st
 /// Returns whether the finalizer was added: false if the object had it already.
 template <Described T>
 Task<bool> ensureFinalizer(const AsyncResourceClient<T>& client, T& object,
-                           std::string_view finalizer) {
-  return detail::changeFinalizers(client, object, [name = std::string(finalizer)](T& changed) {
-    return addFinalizer(changed, name);
-  });
+                           std::string_view finalizer, const WriteOptions& options = {}) {
+  return detail::changeFinalizers(
+      client.with(options.defaults()), object,
+      [name = std::string(finalizer)](T& changed) { return addFinalizer(changed, name); });
+}
+template <Described T>
+bool ensureFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
+                     const WriteOptions& options, const std::stop_token& stop = {}) {
+  return detail::runBlocking(ensureFinalizer(client.async(), object, finalizer, options), stop);
 }
 template <Described T>
 bool ensureFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
                      const std::stop_token& stop = {}) {
-  return detail::runBlocking(ensureFinalizer(client.async(), object, finalizer), stop);
+  return ensureFinalizer(client, object, finalizer, WriteOptions(), stop);
 }
 
 /// Returns whether the finalizer was removed: false if the object had none, or is gone.
 template <Described T>
 Task<bool> removeFinalizer(const AsyncResourceClient<T>& client, T& object,
-                           std::string_view finalizer) {
-  return detail::removeFinalizerTask(client, object, std::string(finalizer));
+                           std::string_view finalizer, const WriteOptions& options = {}) {
+  return detail::removeFinalizersTask(client.with(options.defaults()), object, {finalizer});
+}
+template <Described T>
+bool removeFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
+                     const WriteOptions& options, const std::stop_token& stop = {}) {
+  return detail::runBlocking(removeFinalizer(client.async(), object, finalizer, options), stop);
 }
 template <Described T>
 bool removeFinalizer(const ResourceClient<T>& client, T& object, std::string_view finalizer,
                      const std::stop_token& stop = {}) {
-  return detail::runBlocking(removeFinalizer(client.async(), object, finalizer), stop);
+  return removeFinalizer(client, object, finalizer, WriteOptions(), stop);
 }
 
 }  // namespace kube

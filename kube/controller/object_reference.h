@@ -7,6 +7,7 @@
 #pragma once
 
 #include <concepts>
+#include <string_view>
 
 #include "kube/api/core/v1.h"
 #include "kube/meta/object_key.h"
@@ -42,6 +43,14 @@ corev1::ObjectReference referenceTo(const T& object) {
     }
     return reference;
   }
+}
+
+/// The reference to a part of the object, such as "spec.containers{app}".
+template <Referenced T>
+corev1::ObjectReference referenceTo(const T& object, std::string_view fieldPath) {
+  corev1::ObjectReference reference = referenceTo(object);
+  reference.fieldPath = fieldPath;
+  return reference;
 }
 
 }  // namespace kube

@@ -226,9 +226,19 @@ class Responder {
   /// or an upgrade.
   Responder changing(BodyChange change) const;
 
+  /// Changes an answer before it is sent. It sees no body, and changes none, if the body is written
+  /// later than the headers, as that of a watch. It must not throw.
+  using AnswerChange = std::function<void(ServerResponse&)>;
+  /// Returns a responder that changes its answers, except an upgrade. Bodies that are made piece by
+  /// piece are made as a whole. A BodyChange is applied afterwards.
+  Responder answering(AnswerChange change) const;
+
  private:
+  BodyHandle startBody(int status, HttpHeaders headers, BodySource source) const;
+
   std::shared_ptr<detail::ReplyTo> replyTo_;
   BodyChange change_;
+  AnswerChange answerChange_;
 };
 
 using HttpHandler = std::function<void(ServerRequest, Responder)>;

@@ -114,6 +114,19 @@ bool removeOwnerReference(const metav1::ObjectMeta& owner, const GroupVersionKin
   return at.has_value();
 }
 
+bool removeControllerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& gvk,
+                               metav1::ObjectMeta& object) {
+  const auto at = find(object, referenceTo(owner, gvk));
+  if (!at || !std::as_const(object.ownerReferences)[*at].controller.value_or(false)) return false;
+  object.ownerReferences.erase(*at);
+  return true;
+}
+
+bool hasOwnerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& gvk,
+                       const metav1::ObjectMeta& object) {
+  return find(object, referenceTo(owner, gvk)).has_value();
+}
+
 namespace detail {
 
 metav1::ObjectMeta ownershipOf(const Unstructured& object) {

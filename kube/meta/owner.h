@@ -64,6 +64,15 @@ void setOwnerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& 
 /// Returns whether there was a reference.
 bool removeOwnerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& gvk,
                           metav1::ObjectMeta& object);
+/// Removes the reference only if it is that to the controller. Returns whether it was.
+bool removeControllerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& gvk,
+                               metav1::ObjectMeta& object);
+bool hasOwnerReference(const metav1::ObjectMeta& owner, const GroupVersionKind& gvk,
+                       const metav1::ObjectMeta& object);
+/// True if the object has a controller, whichever it is.
+inline bool hasControllerReference(const metav1::ObjectMeta& object) noexcept {
+  return getControllerOf(object) != nullptr;
+}
 
 namespace detail {
 
@@ -137,6 +146,26 @@ bool removeOwnerReference(const Owner& owner, Object& object) {
     removed = removeOwnerReference(detail::ownershipOf(owner), detail::kindOf(owner), meta);
   });
   return removed;
+}
+
+template <detail::OwnerOrOwned Owner, detail::OwnerOrOwned Object>
+bool removeControllerReference(const Owner& owner, Object& object) {
+  bool removed = false;
+  detail::changeOwners(object, [&](metav1::ObjectMeta& meta) {
+    removed = removeControllerReference(detail::ownershipOf(owner), detail::kindOf(owner), meta);
+  });
+  return removed;
+}
+
+template <detail::OwnerOrOwned Owner, detail::OwnerOrOwned Object>
+bool hasOwnerReference(const Owner& owner, const Object& object) {
+  return hasOwnerReference(detail::ownershipOf(owner), detail::kindOf(owner),
+                           detail::ownershipOf(object));
+}
+
+template <detail::OwnerOrOwned Object>
+bool hasControllerReference(const Object& object) {
+  return hasControllerReference(detail::ownershipOf(object));
 }
 
 }  // namespace kube

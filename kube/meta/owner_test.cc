@@ -167,6 +167,32 @@ TEST(OwnerReferencesTest, OfDynamicObjects) {
   ASSERT_EQ(object.ownerReferences().size(), 1U);
 }
 
+TEST(OwnerReferencesTest, AreLookedFor) {
+  sample::Network object = network("b");
+  EXPECT_FALSE(hasControllerReference(object));
+  setOwnerReference(network("a"), object);
+  EXPECT_TRUE(hasOwnerReference(network("a"), object));
+  EXPECT_FALSE(hasOwnerReference(network("c"), object));
+  EXPECT_FALSE(hasControllerReference(object));
+  setControllerReference(network("c"), object);
+  EXPECT_TRUE(hasControllerReference(object));
+  Unstructured dynamic;
+  dynamic.setOwnerReferences(object.metadata.ownerReferences);
+  EXPECT_TRUE(hasOwnerReference(network("c"), dynamic));
+  EXPECT_TRUE(hasControllerReference(dynamic));
+}
+
+TEST(OwnerReferencesTest, OfTheControllerAreRemovedAlone) {
+  sample::Network object = network("b");
+  setOwnerReference(network("a"), object);
+  setControllerReference(network("c"), object);
+  EXPECT_FALSE(removeControllerReference(network("a"), object)) << "an owner that does not control";
+  EXPECT_FALSE(removeControllerReference(network("d"), object));
+  EXPECT_TRUE(removeControllerReference(network("c"), object));
+  ASSERT_EQ(object.metadata.ownerReferences.size(), 1U);
+  EXPECT_EQ(object.metadata.ownerReferences[0].name, "a");
+}
+
 TEST(OwnerReferencesTest, OfACopyLeaveTheOriginalAlone) {
   sample::Network object = network("b");
   setControllerReference(network("a"), object);

@@ -179,6 +179,10 @@ std::string Config::toString() const {
   if (authProvider) lines.put("authProvider", show(*authProvider));
   if (!impersonate.empty()) lines.put("impersonate", show(impersonate));
   lines.text("namespace", namespace_);
+  lines.text("defaults.fieldManager", defaults.fieldManager);
+  lines.flag("defaults.dryRun", defaults.dryRun);
+  lines.text("defaults.fieldValidation", defaults.fieldValidation);
+  lines.text("defaults.namespace", defaults.namespace_);
   lines.text("userAgent", userAgent);
   lines.text("contentType", contentType);
   lines.text("acceptContentTypes", acceptContentTypes);

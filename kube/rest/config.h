@@ -28,6 +28,7 @@
 #include "kube/base/internal/text_formatter.h"
 #include "kube/base/rate_limiter.h"
 #include "kube/http/tls_config.h"
+#include "kube/rest/client_defaults.h"
 #include "kube/rest/kubeconfig.h"
 #include "kube/rest/server_url.h"
 
@@ -93,6 +94,8 @@ struct Config {
   Impersonation impersonate = {};
 
   std::string namespace_ = "default";  // of requests without one
+  /// Sent by every client made from this configuration, those of a Manager included.
+  ClientDefaults defaults = {};
 
   std::string userAgent = {};           // empty: defaultUserAgent()
   std::string contentType = {};         // empty: protobuf for built-in types, JSON for others

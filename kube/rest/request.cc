@@ -14,6 +14,7 @@
 #include "kube/meta/api_error.h"
 #include "kube/meta/v1.h"
 #include "kube/rest/api_connection.h"
+#include "kube/rest/client_defaults.h"
 #include "kube/rest/internal/query.h"
 
 namespace kube {
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+constexpr std::string_view kDryRunAll = "All";
 constexpr std::size_t kMaxErrorBytes = 64 << 10;  // of the body of a failure
 constexpr std::size_t kMaxItemBytes = 64 << 20;
 
@@ -136,17 +138,45 @@ Request& Request::writeGuard(std::function<std::string()> guard) {
   return *this;
 }
 
+Request& Request::defaults(std::shared_ptr<const ClientDefaults> defaults) {
+  defaults_ = std::move(defaults);
+  return *this;
+}
+
 Request& Request::maxRetries(int n) {
   maxRetries_ = n;
   return *this;
 }
 
 void Request::addOptions(const TypeInfo& type, const void* options) {
+  const std::size_t begin = query_.size();
   detail::appendOptions(query_, type, options);
+  if (!defaults_) return;
+  const auto fill = [&](const FieldInfo& field, std::string_view name, std::string_view value) {
+    if (field.name != name || value.empty()) return;
+    const std::string_view given = std::string_view(query_).substr(begin);
+    const std::string set = fmt::format("{}=", name);
+    if (given.find("&" + set) != given.npos || given.find("?" + set) != given.npos) return;
+    detail::appendParam(query_, name, value);
+  };
+  for (const FieldInfo& field : type.fields) {
+    fill(field, "fieldManager", defaults_->fieldManager);
+    fill(field, "fieldValidation", defaults_->fieldValidation);
+    fill(field, "dryRun", defaults_->dryRun ? kDryRunAll : "");
+  }
 }
 
 void Request::setBody(const TypeInfo& type, const void* object) {
   bodyType_ = &type;
+  if (&type == &TypeOf<metav1::DeleteOptions>::info && defaults_ && defaults_->dryRun) {
+    // The server reads these options from the body alone.
+    encode_ = [object](std::string& out, bool protobuf) {
+      auto options = *static_cast<const metav1::DeleteOptions*>(object);
+      if (options.dryRun.empty()) options.dryRun.push_back(kDryRunAll);
+      out += protobuf ? toProtobuf(options) : toJson(options);
+    };
+    return;
+  }
   encode_ = [&type, object](std::string& out, bool protobuf) {
     if (protobuf) {
       encodeProtobuf(type, object, out);

@@ -37,6 +37,7 @@ namespace kube {
 
 class ApiConnection;
 class AsyncRequest;
+struct ClientDefaults;
 
 class Request {
  public:
@@ -80,6 +81,8 @@ class Request {
   Request& maxRetries(int n);
   /// See RestClient::withWriteGuard().
   Request& writeGuard(std::function<std::string()> guard);
+  /// For options() and DeleteOptions in body() from now on; see RestClient::withDefaults().
+  Request& defaults(std::shared_ptr<const ClientDefaults> defaults);
 
   /// Returns the path and query of the request.
   const std::string& url();
@@ -180,6 +183,7 @@ class Request {
   std::chrono::nanoseconds timeout_{0}, patience_{0};
   int maxRetries_ = 10;
   std::function<std::string()> writeGuard_;
+  std::shared_ptr<const ClientDefaults> defaults_;
 };
 
 /// The awaitable forms of a Request's functions, with the same options and errors. The tasks own

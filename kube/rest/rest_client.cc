@@ -24,6 +24,8 @@ void check(const GroupVersion& version, std::string_view what, std::string_view 
 
 RestClient::RestClient(std::shared_ptr<ApiConnection> connection, GroupVersion version)
     : connection_(std::move(connection)), version_(std::move(version)) {
+  const ClientDefaults& defaults = connection_->config().defaults;
+  if (defaults != ClientDefaults{}) defaults_ = std::make_shared<const ClientDefaults>(defaults);
   const std::string_view group = version_.group;
   const std::string_view name = version_.version;
   if (!group.empty()) check(version_, "group", group, validation::isDNS1123Subdomain(group));
@@ -39,7 +41,19 @@ RestClient RestClient::forVersion(GroupVersion version) const {
   RestClient client(connection_, std::move(version));
   client.maxRetries_ = maxRetries_;
   client.writeGuard_ = writeGuard_;
+  client.defaults_ = defaults_;
   return client;
+}
+
+RestClient RestClient::withDefaults(const ClientDefaults& defaults) const {
+  RestClient client = *this;
+  client.defaults_ = std::make_shared<const ClientDefaults>(defaults.over(this->defaults()));
+  return client;
+}
+
+const ClientDefaults& RestClient::defaults() const noexcept {
+  static const ClientDefaults none;
+  return defaults_ ? *defaults_ : none;
 }
 
 RestClient RestClient::withMaxRetries(int n) const {
@@ -58,6 +72,7 @@ Request RestClient::verb(std::string method) const {
   Request request(connection_, std::move(method), prefix_);
   if (maxRetries_) request.maxRetries(*maxRetries_);
   if (writeGuard_) request.writeGuard(writeGuard_);
+  if (defaults_) request.defaults(defaults_);
   return request;
 }
 

@@ -22,6 +22,7 @@
 #include "kube/codec/patch/patch.h"
 #include "kube/meta/gvk.h"
 #include "kube/rest/api_connection.h"
+#include "kube/rest/client_defaults.h"
 #include "kube/rest/request.h"
 
 namespace kube {
@@ -38,6 +39,10 @@ class RestClient {
   RestClient forVersion(GroupVersion version) const;
   /// Returns a client whose requests are sent again at most `n` times; see Request::maxRetries().
   RestClient withMaxRetries(int n) const;
+
+  /// Returns a client whose requests have these options, and those of this client that `defaults`
+  /// does not set.
+  RestClient withDefaults(const ClientDefaults& defaults) const;
 
   /// Returns a client that sends writing requests (all but GET and HEAD, and upgrades) only if the
   /// guard allows it. The guard is called right before each request is sent, also before retries,
@@ -63,6 +68,7 @@ class RestClient {
   const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept {
     return connection_->rateLimiter();
   }
+  const ClientDefaults& defaults() const noexcept;
   const Config& config() const noexcept { return connection_->config(); }
   const std::shared_ptr<ApiConnection>& connection() const noexcept { return connection_; }
 
@@ -72,6 +78,7 @@ class RestClient {
   std::string prefix_;  // "/api/v1", "/apis/apps/v1"; empty without a version
   std::optional<int> maxRetries_;
   std::function<std::string()> writeGuard_;
+  std::shared_ptr<const ClientDefaults> defaults_;  // null: none
 };
 
 }  // namespace kube

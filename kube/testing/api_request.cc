@@ -194,6 +194,22 @@ void ApiRequest::place() {
   }
 }
 
+bool ApiRequest::is(std::string_view wantedVerb, std::string_view wantedResource,
+                    std::string_view pathPrefix) const noexcept {
+  const std::size_t slash = std::min(wantedResource.find('/'), wantedResource.size());
+  const bool resourceFits =
+      wantedResource.empty() ||
+      (resource.resource == wantedResource.substr(0, slash) &&
+       (slash == wantedResource.size() || subresource == wantedResource.substr(slash + 1)));
+  return resourceFits && (wantedVerb.empty() || wantedVerb == verb) && path.starts_with(pathPrefix);
+}
+
+bool RequestFilter::matches(const ApiRequest& request) const noexcept {
+  return request.is(verb, resource, path) &&
+         (namespace_.empty() || namespace_ == request.namespace_) &&
+         (name.empty() || name == request.name);
+}
+
 std::optional<std::string_view> ApiRequest::param(std::string_view name) const noexcept {
   for (const auto& [key, value] : query) {
     if (key == name) return value;

@@ -65,6 +65,10 @@ class ApiRequest {
   String subresource;
   std::string subpath;  // the path after the subresource, as in proxy
 
+  /// True for a request with this verb, for this resource ("pods", or "pods/status" for the
+  /// subresource alone) and with a path that begins so. An empty text matches all.
+  bool is(std::string_view verb, std::string_view resource, std::string_view path) const noexcept;
+
   /// The first value of a parameter.
   std::optional<std::string_view> param(std::string_view name) const noexcept;
   bool flag(std::string_view name) const noexcept;
@@ -86,6 +90,17 @@ class ApiRequest {
  private:
   void place();
   void readOptions(const TypeInfo& type, void* options) const;
+};
+
+/// Selects requests. An empty field matches all.
+struct RequestFilter {
+  std::string verb = {};      // "watch"
+  std::string resource = {};  // "pods", or "pods/status" for the subresource alone
+  std::string namespace_ = {};
+  std::string name = {};
+  std::string path = {};  // a prefix: "/apis"
+
+  bool matches(const ApiRequest& request) const noexcept;
 };
 
 }  // namespace kube::testing

@@ -14,7 +14,8 @@
 // and port-forward: see Containers.
 //
 // It starts within milliseconds, and holds everything in memory until it is destroyed. Tests can
-// make it fail on purpose: see Fault.
+// make it fail on purpose (see Fault), see, change and answer requests (see Reactor), and ask which
+// requests were made.
 //
 // Thread safety: everything may be called from any thread.
 #pragma once
@@ -33,6 +34,8 @@
 #include "kube/rest/config.h"
 #include "kube/testing/access.h"
 #include "kube/testing/faults.h"
+#include "kube/testing/reactors.h"
+#include "kube/testing/request_log.h"
 #include "kube/testing/scripted_container.h"
 
 namespace kube::testing {
@@ -59,6 +62,8 @@ struct ApiServerOptions {
   /// from these.
   std::size_t historyWindow = 10'000;
   std::chrono::nanoseconds bookmarkPeriod = std::chrono::minutes(1);
+  /// The number of latest requests that requests() returns.
+  std::size_t keptRequests = 1000;
   Clock* clock = nullptr;  // null: the real clock
 };
 
@@ -102,6 +107,14 @@ class ApiServer {
   void restart(bool newHistory = false);
   /// Stops reading and writing on all connections, present and future, until called with false.
   void goSilent(bool silent);
+
+  // --- Requests that tests see and change.
+
+  /// Calls the functions of the reactor for requests that match, until the handle is gone.
+  ReactorHandle react(RequestFilter filter, Reactor reactor);
+  /// The latest requests that match, in the order in which they came, also those that failed.
+  std::vector<ReceivedRequest> requests(const RequestFilter& filter = {}) const;
+  void forgetRequests();
 
   /// The scripts of containers: logs, programs and ports.
   Containers& containers() noexcept;

@@ -65,9 +65,7 @@ std::optional<Fault> Faults::take(const ApiRequest& request) {
   const detail::Lock lock(faultsMutex_);
   for (auto it = faults_.begin(); it != faults_.end(); ++it) {
     Fault& fault = it->second;
-    if (!fault.verb.empty() && fault.verb != request.verb) continue;
-    if (!fault.resource.empty() && request.resource.resource != fault.resource) continue;
-    if (!request.path.starts_with(fault.path)) continue;
+    if (!request.is(fault.verb, fault.resource, fault.path)) continue;
     if (fault.probability < 1 &&
         std::uniform_real_distribution<double>(0, 1)(random_) >= fault.probability) {
       continue;

@@ -32,7 +32,7 @@ using FaultId = std::uint64_t;
 struct Fault {
   // --- The requests that fail. An empty field matches all requests.
   std::string verb = {};      // "watch"
-  std::string resource = {};  // "pods"
+  std::string resource = {};  // "pods", or "pods/status" for the subresource alone
   std::string path = {};      // a prefix: "/apis"
   double probability = 1;
   int times = -1;  // the number of requests that fail; negative: no limit

@@ -81,6 +81,8 @@ class ApiServer::State {
   PodStreams podStreams;
   ResourceVerbs verbs;
   Faults faults;
+  Reactors reactors;
+  RequestLog requests;
   ServerDocuments documents;
   Background background;
   Collector collector;
@@ -100,6 +102,8 @@ class ApiServer::State {
   void handle(ServerRequest http, const Responder& responder);
   void serve(const ApiRequest& request, const Responder& responder,
              const std::optional<Fault>& fault);
+  void react(const Reactors::Chosen& chosen, const ApiRequest& request, const Responder& responder);
+  void answerOrFail(const ApiRequest& request, Reply& reply);
   void answer(const ApiRequest& request, Reply& reply);
   void control(const ApiRequest& request, Reply& reply);
 
@@ -121,6 +125,7 @@ ApiServer::State::State(ApiServerOptions given)
       containers(clock),
       podStreams(store, containers),
       verbs(store, access, podStreams, options.bookmarkPeriod),
+      requests(options.keptRequests, access),
       documents(resources),
       background(storage),
       collector(store, background, options.garbageCollector),
@@ -230,6 +235,7 @@ void ApiServer::State::handle(ServerRequest raw, const Responder& responder) {
     return Reply(*request, responder).status(error.status());
   }
   const bool mayFail = !request->path.starts_with("/kubexx/");
+  if (mayFail) requests.add(request);
   const std::optional<Fault> fault = mayFail ? faults.take(*request) : std::nullopt;
   if (!fault || fault->delay.count() == 0) return serve(*request, responder, fault);
   const detail::Lock lock(waitingMutex_);
@@ -244,9 +250,10 @@ void ApiServer::State::handle(ServerRequest raw, const Responder& responder) {
 void ApiServer::State::serve(const ApiRequest& request, const Responder& responder,
                              const std::optional<Fault>& fault) {
   const bool damages = fault && fault->damages();
-  Reply reply(request, !damages ? responder : responder.changing([fault](BodySource body) {
+  const Responder out = !damages ? responder : responder.changing([fault](BodySource body) {
     return damaged(*fault, std::move(body));
-  }));
+  });
+  Reply reply(request, out);
   if (fault && fault->hang) {
     const detail::Lock lock(waitingMutex_);
     hanging_.push_back(responder);
@@ -255,6 +262,41 @@ void ApiServer::State::serve(const ApiRequest& request, const Responder& respond
   if (fault && fault->status != 0) {
     return reply.status(statusOf(*fault, request));
   }
+  const Reactors::Chosen chosen = reactors.choose(request);
+  if (!chosen.empty()) return react(chosen, request, out);
+  answerOrFail(request, reply);
+}
+
+void ApiServer::State::react(const Reactors::Chosen& chosen, const ApiRequest& request,
+                             const Responder& responder) {
+  const auto call = std::make_shared<ReactorCall>();
+  call->request = request;
+  try {
+    call->user = access.authenticate(request);
+  } catch (const ApiError& error) {
+    return Reply(request, responder).status(error.status());
+  }
+  Reactors::before(chosen, *call);
+  // The target of the request follows from its path.
+  if (!call->answer && (call->request.http.target != request.http.target ||
+                        call->request.http.method != request.http.method)) {
+    try {
+      call->request = ApiRequest::parse(std::move(call->request.http));
+    } catch (const ApiError& error) {
+      call->answer = answerWith(error.status(), error.code());
+    }
+  }
+  const Responder out = responder.answering([chosen, call](ServerResponse& answer) {
+    call->answer = std::move(answer);
+    Reactors::after(chosen, *call);
+    answer = std::move(call->answer).value_or(ServerResponse{.status = 500});
+  });
+  if (call->answer) return out.send(std::move(*call->answer));
+  Reply reply(call->request, out);
+  answerOrFail(call->request, reply);
+}
+
+void ApiServer::State::answerOrFail(const ApiRequest& request, Reply& reply) {
   try {
     answer(request, reply);
   } catch (const ApiError& error) {
@@ -388,6 +430,13 @@ std::string ApiServer::caPem() const { return state_->ca.certPem(); }
 FaultId ApiServer::inject(Fault fault) { return state_->faults.add(std::move(fault)); }
 void ApiServer::forget(FaultId id) { state_->faults.remove(id); }
 void ApiServer::forgetAll() { state_->faults.clear(); }
+ReactorHandle ApiServer::react(RequestFilter filter, Reactor reactor) {
+  return state_->reactors.add(std::move(filter), std::move(reactor));
+}
+std::vector<ReceivedRequest> ApiServer::requests(const RequestFilter& filter) const {
+  return state_->requests.list(filter);
+}
+void ApiServer::forgetRequests() { state_->requests.clear(); }
 std::uint64_t ApiServer::faultsHit() const { return state_->faults.hits(); }
 std::size_t ApiServer::failWatches(WatchFault fault, std::string_view resource) {
   return state_->failWatches(fault, resource);

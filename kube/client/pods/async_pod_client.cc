@@ -31,8 +31,9 @@ Task<AsyncLogStream> followedLogOf(detail::LogReader::Reopen open, bool keepTime
 
 template <Described Eviction>
 Task<void> sendEviction(const detail::ResourceRequests& requests, const Eviction& eviction) {
-  return detail::sendForNothing(
-      requests.post(eviction.metadata.name, "eviction", eviction.metadata.namespace_), eviction);
+  Request request = requests.post(eviction.metadata.name, "eviction", eviction.metadata.namespace_);
+  request.options(metav1::CreateOptions{});  // those of ClientDefaults
+  return detail::sendForNothing(std::move(request), eviction);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "kube/codec/patch/patch.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <ostream>
 
@@ -69,12 +71,28 @@ PatchType mergePatchType(const TypeInfo& type) noexcept {
   return type.wire.empty() ? PatchType::Merge : PatchType::StrategicMerge;
 }
 
-std::string createTwoWayMergePatch(const TypeInfo& type, const void* before, const void* after) {
+std::string createTwoWayMergePatch(const TypeInfo& type, const void* before, const void* after,
+                                   const MergePatchOptions& options) {
+  const PatchType form = options.type.value_or(mergePatchType(type));
+  if (form != PatchType::Merge &&
+      (form != PatchType::StrategicMerge || form != mergePatchType(type))) {
+    throw Error(fmt::format("{} has no {} patch between two objects", type.name, toString(form)));
+  }
   const Value original = toUnstructured(type, before).object;
   const Value modified = toUnstructured(type, after).object;
-  return toJson(mergePatchType(type) == PatchType::Merge
-                    ? createMergePatch(original, modified)
-                    : createStrategicMergePatch(original, modified, type));
+  Value patch = form == PatchType::Merge ? createMergePatch(original, modified)
+                                         : createStrategicMergePatch(original, modified, type);
+  if (options.optimisticLock && !patch.asObject().empty()) {
+    const Value& version = original["metadata"]["resourceVersion"];
+    if (version.asString().empty()) {
+      throw Error(
+          fmt::format("{}: a patch with an optimistic lock needs the resourceVersion of the "
+                      "object that was read",
+                      type.name));
+    }
+    patch["metadata"]["resourceVersion"] = version;
+  }
+  return toJson(patch);
 }
 
 std::string createTwoWayMergePatch(const AnyObject& before, const AnyObject& after) {

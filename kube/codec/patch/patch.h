@@ -49,15 +49,43 @@ PatchType mergePatchType() noexcept {
   return mergePatchType(TypeOf<T>::info);
 }
 
+struct MergePatchOptions {
+  /// Adds the resourceVersion of `before` to a patch that changes anything: the server refuses it
+  /// with a conflict if the object has changed since. Throws Error if there is none.
+  bool optimisticLock = false;
+  /// Merge or StrategicMerge; none: that of mergePatchType.
+  std::optional<PatchType> type = {};
+};
+
 /// The patch in JSON that turns `before` into `after`; "{}" if they are equal. Both are of that
 /// type.
-std::string createTwoWayMergePatch(const TypeInfo& type, const void* before, const void* after);
+std::string createTwoWayMergePatch(const TypeInfo& type, const void* before, const void* after,
+                                   const MergePatchOptions& options = {});
 /// Throws Error if the two are of different types.
 std::string createTwoWayMergePatch(const AnyObject& before, const AnyObject& after);
 
 template <Described T>
-std::string createTwoWayMergePatch(const T& before, const T& after) {
-  return createTwoWayMergePatch(TypeOf<T>::info, &before, &after);
+std::string createTwoWayMergePatch(const T& before, const T& after,
+                                   const MergePatchOptions& options = {}) {
+  return createTwoWayMergePatch(TypeOf<T>::info, &before, &after, options);
+}
+
+/// A patch with its type, for ResourceClient::patch().
+struct MergePatch {
+  PatchType type = PatchType::Merge;
+  std::string body = "{}";
+
+  /// True if it changes nothing.
+  bool empty() const noexcept { return body == "{}"; }
+};
+
+/// The patch that turns `before` into `after`:
+///
+///   pods.patch("web", mergeFrom(before, after, {.optimisticLock = true}));
+template <Described T>
+MergePatch mergeFrom(const T& before, const T& after, const MergePatchOptions& options = {}) {
+  return {.type = options.type.value_or(mergePatchType<T>()),
+          .body = createTwoWayMergePatch(before, after, options)};
 }
 
 }  // namespace kube

@@ -54,6 +54,30 @@ TEST(TwoWayMergePatchTest, CustomResourcesGetJsonMergePatches) {
   EXPECT_EQ(mergePatchType<applytypes::Thing>(), PatchType::StrategicMerge);
 }
 
+TEST(TwoWayMergePatchTest, AnOptimisticLockNamesTheVersionThatWasRead) {
+  samplecrdv1::Network before;
+  before.spec->cidr = "a";
+  samplecrdv1::Network after = before;
+  EXPECT_TRUE(mergeFrom(before, after, {.optimisticLock = true}).empty()) << "nothing to lock";
+  after.spec->cidr = "b";
+  EXPECT_THROW(mergeFrom(before, after, {.optimisticLock = true}), Error);
+  before.metadata.resourceVersion = "7";
+  after.metadata.resourceVersion = "7";
+  const MergePatch patch = mergeFrom(before, after, {.optimisticLock = true});
+  EXPECT_EQ(patch.type, PatchType::Merge);
+  EXPECT_EQ(patch.body, R"({"metadata":{"resourceVersion":"7"},"spec":{"cidr":"b"}})");
+  EXPECT_EQ(mergeFrom(before, after).body, R"({"spec":{"cidr":"b"}})");
+}
+
+TEST(TwoWayMergePatchTest, ATypeMayBeAskedFor) {
+  applytypes::Thing thing;
+  EXPECT_EQ(mergeFrom(thing, thing).type, PatchType::StrategicMerge);
+  EXPECT_EQ(mergeFrom(thing, thing, {.type = PatchType::Merge}).type, PatchType::Merge);
+  const samplecrdv1::Network network;
+  EXPECT_THROW(mergeFrom(network, network, {.type = PatchType::StrategicMerge}), Error);
+  EXPECT_THROW(mergeFrom(network, network, {.type = PatchType::Json}), Error);
+}
+
 TEST(TwoWayMergePatchTest, ObjectsOfAnyType) {
   samplecrdv1::Network network;
   network.spec->cidr = "a";

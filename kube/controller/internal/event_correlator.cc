@@ -62,14 +62,16 @@ EventCorrelator::EventCorrelator(const EventCorrelatorOptions& options, Clock& c
 
 std::pair<corev1::Event, std::string> EventCorrelator::aggregate(const corev1::Event& event) {
   const auto now = clock_.now();
-  std::string key = similarKey(event);
+  auto [key, member] = options_.similarKey ? options_.similarKey(event)
+                                           : EventCorrelatorOptions::SimilarKey{
+                                                 similarKey(event), event.message.str()};
   Similar* similar = similar_.find(key);
   if (similar == nullptr || now - similar->last > options_.similarInterval) {
     similar_.put(key, {});
     similar = similar_.find(key);
   }
   similar->last = now;
-  similar->messages.insert(std::hash<String>{}(event.message));
+  similar->messages.insert(std::hash<std::string>{}(member));
   if (similar->messages.size() < options_.maxSimilarEvents) return {event, sameKey(event)};
   similar->messages.erase(similar->messages.begin());  // keeps the set at its limit
 
@@ -77,7 +79,8 @@ std::pair<corev1::Event, std::string> EventCorrelator::aggregate(const corev1::E
   combined.metadata = {};
   combined.metadata.name = eventName(event.involvedObject->name, clock_);
   combined.metadata.namespace_ = event.metadata.namespace_;
-  combined.message = "(combined from similar events): " + event.message;
+  combined.message = options_.combinedMessage ? String(options_.combinedMessage(event))
+                                              : "(combined from similar events): " + event.message;
   combined.count = 1;
   combined.firstTimestamp = combined.lastTimestamp = Time(clock_.wallNow());
   return {std::move(combined), std::move(key)};
@@ -97,7 +100,9 @@ EventCorrelator::Result EventCorrelator::correlate(const corev1::Event& event) {
     result.patch = createTwoWayMergePatch(old, result.event);
   }
   written(result.key, result.event);
-  result.skip = !spam_.accepts(spamKey(result.event));
+  result.skip =
+      !spam_.accepts(options_.spamKey ? options_.spamKey(result.event) : spamKey(result.event)) ||
+      (options_.skip && options_.skip(result.event));
   return result;
 }
 

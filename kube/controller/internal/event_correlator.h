@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -29,6 +30,22 @@ struct EventCorrelatorOptions {
   double spamQps = 1.0 / 300;
   std::size_t maxSimilarEvents = 10;
   std::chrono::seconds similarInterval = std::chrono::minutes{10};
+
+  // Functions that replace these rules for events of core v1. An empty one leaves the rule as it
+  // is; one that throws loses the event, which is logged. One thread at a time calls them.
+
+  /// Events with the same `group` are similar, and become one if there are too many with different
+  /// `member`s. Default: all but the message, and the message.
+  struct SimilarKey {
+    std::string group = {}, member = {};
+  };
+  std::function<SimilarKey(const corev1::Event&)> similarKey = {};
+  /// The message of the event that stands for many similar ones.
+  std::function<std::string(const corev1::Event&)> combinedMessage = {};
+  /// Events with the same key share spamBurst and spamQps. Default: source, object and type.
+  std::function<std::string(const corev1::Event&)> spamKey = {};
+  /// Returns true for an event that is not to be sent, beside those that are too many.
+  std::function<bool(const corev1::Event&)> skip = {};
 };
 
 namespace detail {

@@ -48,6 +48,30 @@ TEST_F(EventCorrelatorTest, ASingleEventIsUnchanged) {
   EXPECT_EQ(result.patch, "");
 }
 
+TEST_F(EventCorrelatorTest, FunctionsReplaceTheRules) {
+  EventCorrelatorOptions options;
+  options.maxSimilarEvents = 3;
+  options.similarKey = [](const corev1::Event& event) {
+    return EventCorrelatorOptions::SimilarKey{.group = event.involvedObject->name.str(),
+                                              .member = event.reason.str()};
+  };
+  options.combinedMessage = [](const corev1::Event& event) {
+    return "many, such as " + event.reason.str();
+  };
+  options.spamKey = [](const corev1::Event& event) { return event.reason.str(); };
+  options.spamBurst = 2;
+  options.skip = [](const corev1::Event& event) { return event.reason == "Boring"; };
+  EventCorrelator mine(options, clock);
+  EXPECT_EQ(mine.correlate(event("a", "R1")).event.message, "a");
+  EXPECT_EQ(mine.correlate(event("b", "R1")).event.message, "b") << "the same member";
+  EXPECT_TRUE(mine.correlate(event("c", "R1")).skip) << "the reason has used up its burst";
+  mine.correlate(event("d", "R2"));
+  const auto combined = mine.correlate(event("e", "R3"));
+  EXPECT_EQ(combined.event.message, "many, such as R3");
+  EXPECT_FALSE(combined.skip);
+  EXPECT_TRUE(mine.correlate(event("f", "Boring")).skip);
+}
+
 TEST_F(EventCorrelatorTest, ARepeatedEventIsCountedOnTheFirst) {
   const auto first = correlator.correlate(event("hello"));
   corev1::Event again = event("hello");

@@ -231,6 +231,18 @@ std::string formatLabels(const Map<String>& labels) {
   return Selector::fromSet(labels).str();
 }
 
+Map<String> merge(Map<String> first, const Map<String>& second) {
+  for (const auto& [key, value] : second) first[key] = value;
+  return first;
+}
+
+bool conflicts(const Map<String>& first, const Map<String>& second) noexcept {
+  return std::any_of(second.begin(), second.end(), [&](const auto& entry) {
+    const auto& [key, value] = entry;
+    return first.contains(key) && first[key] != value;
+  });
+}
+
 std::ostream& operator<<(std::ostream& out, const Requirement& requirement) {
   return out << requirement.str();
 }

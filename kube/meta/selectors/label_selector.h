@@ -150,6 +150,10 @@ Map<String> labelSelectorAsMap(const metav1::LabelSelector& selector);
 
 /// "a=b,c=d", or "<none>".
 std::string formatLabels(const Map<String>& labels);
+/// The labels of both. Those of `second` win.
+Map<String> merge(Map<String> first, const Map<String>& second);
+/// True if a label is in both, with different values.
+bool conflicts(const Map<String>& first, const Map<String>& second) noexcept;
 
 std::ostream& operator<<(std::ostream& out, const Requirement& requirement);
 std::ostream& operator<<(std::ostream& out, const Selector& selector);

@@ -448,6 +448,15 @@ TEST(LabelSelectorOfApiTest, IsFormattedForUsers) {
   EXPECT_EQ(formatLabels({{"b", "2"}, {"a", "1"}}), "a=1,b=2");
 }
 
+TEST(LabelsTest, AreMergedAndCompared) {
+  const Labels first{{"a", "1"}, {"b", "2"}};
+  EXPECT_EQ(merge(first, {{"b", "3"}, {"c", "4"}}), (Labels{{"a", "1"}, {"b", "3"}, {"c", "4"}}));
+  EXPECT_EQ(merge({}, first), first);
+  EXPECT_TRUE(conflicts(first, {{"b", "3"}}));
+  EXPECT_FALSE(conflicts(first, {{"b", "2"}, {"c", "4"}}));
+  EXPECT_FALSE(conflicts(first, {}));
+}
+
 TEST(LabelSelectorOfApiTest, OfEqualityIsAMap) {
   const auto with = [](std::string_view op, List<String> values) {
     return LabelSelector{

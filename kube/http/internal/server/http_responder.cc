@@ -54,20 +54,56 @@ Responder Responder::changing(BodyChange change) const {
   return changed;
 }
 
+Responder Responder::answering(AnswerChange change) const {
+  Responder changed = *this;
+  changed.answerChange_ = std::move(change);
+  return changed;
+}
+
 void Responder::send(ServerResponse response) const {
+  if (answerChange_) answerChange_(response);
   if (!change_) return replyTo_->send(std::move(response));
-  stream(response.status, std::move(response.headers),
-         [body = std::move(response.body)](std::string& out) {
-           out += body;
-           return BodyState::End;
-         });
+  startBody(response.status, std::move(response.headers),
+            [body = std::move(response.body)](std::string& out) {
+              out += body;
+              return BodyState::End;
+            });
 }
 
 ResponseStream Responder::stream(int status, HttpHeaders headers) const {
-  return ResponseStream(replyTo_->stream(status, std::move(headers)));
+  ServerResponse head{.status = status, .headers = std::move(headers)};
+  if (answerChange_) answerChange_(head);
+  return ResponseStream(replyTo_->stream(head.status, std::move(head.headers)));
 }
 
 BodyHandle Responder::stream(int status, HttpHeaders headers, BodySource source) const {
+  if (!answerChange_) return startBody(status, std::move(headers), std::move(source));
+  ServerResponse answer{.status = status, .headers = std::move(headers)};
+  std::string made;
+  BodyState state = BodyState::More;
+  while (state == BodyState::More || state == BodyState::Ahead) {
+    std::string piece;
+    state = source(piece);
+    made += piece;
+  }
+  if (state == BodyState::End) {
+    answer.body = std::move(made);
+    send(std::move(answer));
+    return {};
+  }
+  answerChange_(answer);
+  return startBody(answer.status, std::move(answer.headers),
+                   [made = std::move(made), state, source = std::move(source),
+                    first = true](std::string& out) mutable {
+                     const bool late = !std::exchange(first, false) || made.empty();
+                     if (late && state != BodyState::Break) return source(out);
+                     out += made;
+                     // A source that waits is asked again: nothing has woken it so far.
+                     return state == BodyState::Wait ? BodyState::More : state;
+                   });
+}
+
+BodyHandle Responder::startBody(int status, HttpHeaders headers, BodySource source) const {
   if (change_) source = change_(std::move(source));
   return BodyHandle(replyTo_->stream(status, std::move(headers), std::move(source)));
 }
