@@ -18,6 +18,8 @@ thread_local bool mustNotBlock = false;
 
 }  // namespace
 
+bool mayBlock() noexcept { return !mustNotBlock; }
+
 void setMayBlock(bool may) noexcept { mustNotBlock = !may; }
 
 void checkMayBlock(const char* what) {

@@ -126,6 +126,8 @@ class TaskAccess {
 
 /// To be called before a wait. Throws Error on a thread of the library that must not block.
 void checkMayBlock(const char* what);
+/// Returns false on a thread of the library that must not block.
+bool mayBlock() noexcept;
 /// Set by the library's threads that must not block.
 void setMayBlock(bool may) noexcept;
 

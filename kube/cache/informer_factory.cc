@@ -3,202 +3,203 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <exception>
+#include <string_view>
 
 #include "kube/base/error.h"
-#include "kube/base/internal/join_later.h"
-#include "kube/base/log.h"
 #include "kube/cache/internal/client_source.h"
+#include "kube/rest/api_connection.h"
 
 namespace kube {
 
-// Tells when an informer has ended: its last handler has returned.
-class InformerFactory::Ending {
- public:
-  void end() {
-    const detail::Lock lock(endedMutex_);
-    ended_ = true;
-    changed_.notify_all();
-  }
-  void wait() {
-    detail::Lock lock(endedMutex_);
-    changed_.wait(lock, [this]() KUBE_REQUIRES(endedMutex_) { return ended_; });
-  }
+namespace {
 
-  std::thread thread;  // of an informer that has one; owned by the factory
+using detail::InformerRequest;
+using detail::InformerSet;
 
- private:
-  detail::Mutex endedMutex_;
-  std::condition_variable changed_;
-  bool ended_ KUBE_GUARDED_BY(endedMutex_) = false;
+std::string nameOf(const TypeInfo& type, const ResourceName& resource) {
+  return fmt::format("{}/{}/{} as {}", resource.version.group, resource.version.version,
+                     resource.plural, type.name);
+}
+
+std::string describeSelection(const metav1::ListOptions& which,
+                              const std::optional<Strings>& namespaces) {
+  std::string text;
+  const auto add = [&](std::string_view name, const String& value) {
+    text += fmt::format("{}{} \"{}\"", text.empty() ? "" : ", ", name, value);
+  };
+  if (!which.labelSelector.empty()) add("labelSelector", which.labelSelector);
+  if (!which.fieldSelector.empty()) add("fieldSelector", which.fieldSelector);
+  if (!which.shardSelector.empty()) add("shardSelector", which.shardSelector);
+  if (namespaces) {
+    std::vector<String> names(namespaces->begin(), namespaces->end());
+    std::ranges::sort(names);
+    for (const String& name : names) add("namespace", name);
+    if (names.empty()) text += text.empty() ? "no namespace" : ", no namespace";
+  }
+  return text;
+}
+
+// True if the namespaces are Strings{""}.
+bool isAll(const Strings& namespaces) { return namespaces.size() == 1 && namespaces[0].empty(); }
+
+void check(const Strings& namespaces, std::string_view whose) {
+  if (isAll(namespaces)) return;
+  for (const String& name : namespaces) {
+    if (!name.empty()) continue;
+    throw Error(
+        fmt::format("informer factory: {}: one of several namespaces has no name: all namespaces "
+                    "are Strings{{\"\"}}",
+                    whose));
+  }
+}
+
+}  // namespace
+
+InformerFactory::InformerFactory(InformerFactoryOptions options, bool (*holds)(const TypeInfo&))
+    : options_(std::move(options)), set_(std::make_shared<InformerSet>(options_.namespaces)) {
+  if (options_.namespaces) {
+    if (!options_.namespace_.empty()) {
+      throw Error(
+          "informer factory: namespace_ and namespaces are both set: choose one of the two");
+    }
+    for (const String& name : *options_.namespaces) {
+      if (name.empty()) {
+        throw Error("informer factory: a namespace has no name: leave namespaces unset for all");
+      }
+    }
+  }
+  for (auto kind = options_.kinds.begin(); kind != options_.kinds.end(); ++kind) {
+    if (!holds(*kind->type)) {
+      throw Error(
+          fmt::format("informer factory: options of the kind {}: a factory of this type has no "
+                      "objects of type {}",
+                      kind->resource.str(), kind->type->name));
+    }
+    if (kind->namespaces) check(*kind->namespaces, kind->resource.str());
+    const auto same = [&](const AnyKindOptions& other) {
+      return other.resource == kind->resource && other.type->name == kind->type->name;
+    };
+    if (std::any_of(options_.kinds.begin(), kind, same)) {
+      throw Error(fmt::format("informer factory: there are two options of the kind {}",
+                              kind->resource.str()));
+    }
+  }
+}
+
+const AnyKindOptions* InformerFactory::optionsOf(const TypeInfo& type,
+                                                 const ResourceName& resource) const {
+  const auto found = std::ranges::find_if(options_.kinds, [&](const AnyKindOptions& kind) {
+    return kind.resource.resource == resource.plural &&
+           kind.resource.version == resource.version.version &&
+           kind.resource.group == resource.version.group && kind.type->name == type.name;
+  });
+  return found != options_.kinds.end() ? &*found : nullptr;
+}
+
+// The objects of an informer.
+struct InformerFactory::Selection {
+  const AnyKindOptions* kind = nullptr;  // null: there are none
+  metav1::ListOptions which = {};
+  std::optional<Strings> namespaces = {};  // not set: the factory's
+  std::string text = {};
 };
 
-InformerFactory::InformerFactory(InformerFactoryOptions options) : options_(std::move(options)) {}
-InformerFactory::~InformerFactory() { end(); }
-
-InformerFactory::Core InformerFactory::obtain(std::string_view name,
-                                              const std::function<Core()>& make,
-                                              const std::string& selection, Match match) const {
-  const detail::Lock lock(entriesMutex_);
-  for (const Entry& entry : entries_) {
-    if (entry.name != name) continue;
-    if (match == Match::SameSelection && entry.selection != selection) {
-      throw Error(fmt::format(
-          "informer factory: informer of {} with {}: the factory already has one with {}: it has "
-          "one informer of each kind; use another factory for another selection",
-          entry.informer->name(), selection, entry.selection));
+InformerFactory::Selection InformerFactory::select(const InformerRequest& request) const {
+  Selection selection{.kind = optionsOf(request.type.info, request.resource)};
+  if (request.which) {
+    selection.which.labelSelector = request.which->labelSelector;
+    selection.which.fieldSelector = request.which->fieldSelector;
+    selection.which.shardSelector = request.which->shardSelector;
+  } else if (selection.kind != nullptr) {
+    selection.which.labelSelector = selection.kind->labelSelector;
+    selection.which.fieldSelector = selection.kind->fieldSelector;
+  }
+  selection.namespaces = request.namespaces;
+  if (!selection.namespaces && selection.kind != nullptr) {
+    selection.namespaces = selection.kind->namespaces;
+  }
+  if (selection.namespaces) {
+    check(*selection.namespaces, request.resource.plural);
+    if (request.resource.scope == RestScope::Root) {
+      throw Error(fmt::format("informer factory: {} are in no namespace, so none can be chosen",
+                              request.resource.plural.view()));
     }
-    return entry.informer;
   }
-  Core informer = make();
-  informer->belongToFactory();
-  entries_.push_back({std::string(name), selection, informer});
-  return informer;
+  selection.text = describeSelection(selection.which, selection.namespaces);
+  return selection;
 }
 
-std::string InformerFactory::describeSelection(const metav1::ListOptions& which) {
-  std::string text;
-  const auto add = [&](std::string_view name, const String& selector) {
-    if (selector.empty()) return;
-    text += fmt::format("{}{} \"{}\"", text.empty() ? "" : ", ", name, selector);
+InformerSet::Made InformerFactory::make(const InformerRequest& request,
+                                        std::optional<Clock::Duration> resync,
+                                        const std::optional<Strings>& factorysNamespaces) const {
+  Selection selection = select(request);
+  const AnyKindOptions* const kind = selection.kind;
+  SharedInformerOptions options = options_.informer;
+  options.name = request.resource.plural.str();
+  options.resync = options_.resync;
+  if (kind != nullptr && kind->resync) options.resync = *kind->resync;
+  if (resync) options.resync = *resync;
+
+  const detail::ResourceRequests requests = request.requests();
+  const auto tweak = [own = options_.tweakListOptions,
+                      which = std::move(selection.which)](metav1::ListOptions& list) {
+    if (!which.labelSelector.empty()) list.labelSelector = which.labelSelector;
+    if (!which.fieldSelector.empty()) list.fieldSelector = which.fieldSelector;
+    if (!which.shardSelector.empty()) list.shardSelector = which.shardSelector;
+    if (own) own(list);
   };
-  add("labelSelector", which.labelSelector);
-  add("fieldSelector", which.fieldSelector);
-  return text.empty() ? "no selector" : text;
-}
-
-InformerFactory::Core InformerFactory::makeInformer(const detail::InformedType& type,
-                                                    const detail::ResourceRequests& requests,
-                                                    Clock::Duration resync, std::string name,
-                                                    const metav1::ListOptions& which) const {
-  SharedInformerOptions informer = options_.informer;
-  informer.resync = resync;
-  informer.name = std::move(name);
-  auto tweak = [own = options_.tweakListOptions, labels = which.labelSelector,
-                fields = which.fieldSelector](metav1::ListOptions& options) {
-    if (!labels.empty()) options.labelSelector = labels;
-    if (!fields.empty()) options.fieldSelector = fields;
-    if (own) own(options);
+  const auto sourceIn = [requests, tweak, &info = request.type.info,
+                         makeObject = request.type.makeObject](const String& namespaceName) {
+    return detail::clientSource({requests.inNamespace(namespaceName), tweak}, info, makeObject);
   };
-  return detail::makeInformer(
-      type.makeStore(),
-      detail::clientSource({requests, std::move(tweak)}, type.info, type.makeObject),
-      std::move(informer));
+  const bool anyNamespace = request.resource.scope == RestScope::Root ||
+                            (selection.namespaces && isAll(*selection.namespaces));
+  InformerSet::Made made{.selection = std::move(selection.text)};
+  made.ofFactorysNamespaces = !anyNamespace && !selection.namespaces && factorysNamespaces;
+  auto store = request.type.makeStore();
+  detail::UntypedTransform transform =
+      kind != nullptr && kind->transform
+          ? kind->transform
+          : detail::untypedTransform(options_.transform, store->type());
+  if (!anyNamespace && (selection.namespaces || factorysNamespaces)) {
+    detail::NamespacedSources sources{detail::ClientQueries(requests, tweak).executor(), sourceIn};
+    made.informer = std::make_shared<detail::InformerCore>(
+        std::move(store), std::move(sources),
+        selection.namespaces ? *selection.namespaces : *factorysNamespaces, std::move(options));
+  } else {
+    made.informer = detail::makeInformer(std::move(store),
+                                         sourceIn(anyNamespace ? String() : options_.namespace_),
+                                         std::move(options));
+  }
+  if (transform) made.informer->setTransform(std::move(transform));
+  return made;
 }
 
-void InformerFactory::start(const std::stop_token& stop) {
-  const detail::Lock lock(entriesMutex_);
-  if (stop_.stop_requested()) return;
-  bool any = false;
-  std::exception_ptr failure;
-  for (Entry& entry : entries_) {
-    if (!entry.informer->willRun()) continue;
-    const auto ending = std::make_shared<Ending>();
-    try {
-      ending->thread = detail::InformerCore::start(entry.informer, stop_.get_token(),
-                                                   [ending] { ending->end(); });
-    } catch (...) {
-      entry.informer->willNotRun();
-      failure = std::current_exception();
-      break;
-    }
-    entry.ending = ending;
-    any = true;
-  }
-  // Every token that was given to start() stops all informers.
-  if (any && stop.stop_possible()) {
-    stops_.push_back(std::make_unique<std::stop_callback<std::function<void()>>>(
-        stop, [own = stop_]() mutable { own.request_stop(); }));
-  }
-  if (failure) std::rethrow_exception(failure);
+InformerFactory::Core InformerFactory::obtain(const InformerRequest& request,
+                                              std::optional<Clock::Duration> resync) const {
+  detail::InformerName name{nameOf(request.type.info, request.resource)};
+  if (request.which || request.namespaces) name.selection = select(request).text;
+  return set_->obtain(name, request.counted, [&](const std::optional<Strings>& namespaces) {
+    return make(request, resync, namespaces);
+  });
+}
+
+InformerFactory::Core InformerFactory::obtain(const TypeInfo& type, const ResourceName& resource,
+                                              const std::function<Core()>& make) const {
+  return set_->obtain({nameOf(type, resource)}, false, [&](const std::optional<Strings>&) {
+    return InformerSet::Made{
+        .informer = make(), .selection = "a source of its own", .ofOwnSource = true};
+  });
 }
 
 bool InformerFactory::waitForSync(const std::stop_token& stop) const {
-  return detail::runBlocking(waitForSyncOf(*this), stop);
+  return detail::runBlocking(InformerSet::waitForSync(set_, orReal(options_.informer.clock)), stop);
 }
 
-// Uses the factory only at the beginning.
-Task<bool> InformerFactory::waitForSyncOf(const InformerFactory& factory) {
-  const detail::TaskContext& context = co_await detail::CurrentContext();
-  std::vector<Core> informers;
-  const std::stop_token stop = factory.stop_.get_token();
-  {
-    const detail::Lock lock(factory.entriesMutex_);
-    if (stop.stop_requested() || context.stop.stop_requested()) co_return false;
-    for (const Entry& entry : factory.entries_) {
-      if (!entry.informer->hasStarted()) {
-        throw Error(
-            fmt::format("informer factory: waitForSync: the informer of {} does not run: "
-                        "call start(); again, if the informer was requested after start()",
-                        entry.informer->name()));
-      }
-      informers.push_back(entry.informer);
-    }
-  }
-  for (const auto& informer : informers) {
-    const bool synced = co_await withStop(detail::InformerCore::waitForSync(informer), stop);
-    if (!synced) co_return false;
-  }
-  co_return true;
-}
-
-void InformerFactory::shutdown() {
-  {
-    const detail::Lock lock(entriesMutex_);
-    for (const Entry& entry : entries_) {
-      if (!entry.informer->isWithin()) continue;
-      throw Error(fmt::format(
-          "informer factory: shutdown(): called by a handler of {}, it would wait for that "
-          "handler for ever: request a stop by the token given to start(), and shut "
-          "down on another thread",
-          entry.informer->name()));
-    }
-  }
-  end();
-}
-
-void InformerFactory::end() {
-  stop_.request_stop();
-  std::vector<std::shared_ptr<Ending>> endings;
-  decltype(stops_) stops;  // destroyed without the lock, because that waits for callbacks under way
-  {
-    const detail::Lock lock(entriesMutex_);
-    ++ending_;
-    stops.swap(stops_);
-    // A quick handler keeps the thread of all informers, also of those that have not begun yet.
-    const bool onTheirThread =
-        std::ranges::any_of(entries_, [](const Entry& one) { return one.informer->isRunner(); });
-    for (Entry& entry : entries_) {
-      if (entry.ending == nullptr) continue;
-      // An informer whose handler destroys the factory ends on its own, when the handler has
-      // returned.
-      if (entry.informer->isWithin() || (onTheirThread && entry.informer->shares())) {
-        Logger("informer").debug("a handler of {} destroys the factory", entry.name);
-        if (entry.ending->thread.joinable()) joinLater(std::move(entry.ending->thread));
-      } else {
-        endings.push_back(entry.ending);
-      }
-    }
-  }
-  for (const auto& ending : endings) {
-    ending->wait();
-    if (ending->thread.joinable()) ending->thread.join();
-  }
-  detail::Lock lock(entriesMutex_);
-  --ending_;
-  ended_.notify_all();
-  ended_.wait(lock, [&]() KUBE_REQUIRES(entriesMutex_) { return ending_ == 0; });
-}
-
-std::string InformerFactory::describe() const {
-  std::vector<Core> informers;
-  {
-    const detail::Lock lock(entriesMutex_);
-    for (const Entry& entry : entries_) informers.push_back(entry.informer);
-  }
-  std::string text;
-  for (const auto& informer : informers) text += informer->describe() + "\n";
-  return text;
+AsyncCaches InformerFactory::async() const {
+  return AsyncCaches([set = set_, clock = &orReal(options_.informer.clock)] {
+    return InformerSet::waitForSync(set, *clock);
+  });
 }
 
 }  // namespace kube

@@ -116,47 +116,6 @@ TEST_F(FactoryTest, ANamespaceAndSelectorsNarrowItDown) {
   EXPECT_TRUE(namespaces.hasSynced());
 }
 
-TEST_F(FactoryTest, OneKindMayBeNarrowedDown) {
-  create("book", configMap("a", "web"));
-  create("book", configMap("b"));
-  SharedInformerFactory factory(clients);
-  const auto maps = factory.informerFor<ConfigMap>({.labelSelector = "tier=web"});
-  const auto same = factory.coreV1().configMaps();
-  const auto namespaces = factory.coreV1().namespaces();
-  factory.start();
-  ASSERT_TRUE(factory.waitForSync());
-  EXPECT_EQ(same.store().size(), 1U);
-  EXPECT_NE(maps.lister().inNamespace("book").get("a"), nullptr);
-  EXPECT_GT(namespaces.store().size(), 1U);
-}
-
-TEST_F(FactoryTest, AKindHasOneSelectionInAFactory) {
-  SharedInformerFactory factory(clients);
-  const auto maps = factory.informerFor<ConfigMap>({.labelSelector = "tier=web"});
-  const auto same = factory.informerFor<ConfigMap>({.labelSelector = "tier=web"});
-  EXPECT_EQ(&maps.store(), &same.store());
-  EXPECT_EQ(
-      errorOf<Error>([&] { factory.informerFor<ConfigMap>({.fieldSelector = "metadata.name=a"}); }),
-      "informer factory: informer of configmaps with fieldSelector \"metadata.name=a\": the "
-      "factory "
-      "already has one with labelSelector \"tier=web\": it has one informer of each kind; use "
-      "another factory for another selection");
-  EXPECT_THAT(errorOf<Error>([&] { factory.informerFor<ConfigMap>(metav1::ListOptions()); }),
-              HasSubstr("informer of configmaps with no selector: "));
-
-  factory.coreV1().secrets();
-  EXPECT_THAT(
-      errorOf<Error>([&] { factory.informerFor<corev1::Secret>({.labelSelector = "tier=web"}); }),
-      HasSubstr("already has one with no selector"));
-  factory.informerFor<corev1::Node>([&] {
-    return SharedInformer<corev1::Node>(
-        ListWatch<corev1::Node>::fromClient(clients.coreV1().nodes()));
-  });
-  EXPECT_THAT(
-      errorOf<Error>([&] { factory.informerFor<corev1::Node>({.labelSelector = "tier=web"}); }),
-      HasSubstr("already has one with a source of its own"));
-}
-
 TEST_F(FactoryTest, AKindMayHaveAResyncOfItsOwn) {
   create("book", configMap("a"));
   FakeClock clock;

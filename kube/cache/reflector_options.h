@@ -68,6 +68,18 @@ struct ReflectorStats {
   std::uint64_t transformFailures = 0;
   std::uint64_t sharedBytes = 0;  ///< Received bytes that were held already: Pool::sharedBytes().
   std::string lastError = {};
+
+  /// Adds the counts of another reflector. Its last error wins.
+  ReflectorStats& operator+=(const ReflectorStats& other) {
+    lists += other.lists;
+    watches += other.watches;
+    events += other.events;
+    errors += other.errors;
+    transformFailures += other.transformFailures;
+    sharedBytes += other.sharedBytes;
+    if (!other.lastError.empty()) lastError = other.lastError;
+    return *this;
+  }
 };
 
 }  // namespace kube

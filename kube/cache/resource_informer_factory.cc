@@ -2,14 +2,34 @@
 
 namespace kube {
 
+using detail::InformerAccess;
+using detail::InformerRequest;
+
 template <class Client>
 SharedInformer<typename Client::Object> ResourceInformerFactory<Client>::forResource(
     const GroupVersionResource& gvr) const {
-  return detail::InformerAccess::handleOf<Object>(obtain(gvr.str(), [&] {
-    return makeInformer(detail::kInformedType<Object>,
-                        client_.resource(gvr).inNamespace(options().namespace_).requests(),
-                        options().resync, gvr.resource.str());
-  }));
+  return InformerAccess::handleOf<Object>(obtain(InformerRequest::of(client_, gvr)));
+}
+
+template <class Client>
+SharedInformer<typename Client::Object> ResourceInformerFactory<Client>::forResource(
+    const GroupVersionResource& gvr, const metav1::ListOptions& which,
+    const std::optional<Strings>& namespaces) const {
+  return InformerAccess::handleOf<Object>(
+      obtain(InformerRequest::of(client_, gvr, which, namespaces)));
+}
+
+template <class Client>
+InformerUse<typename Client::Object> ResourceInformerFactory<Client>::use(
+    const GroupVersionResource& gvr) const {
+  return useOf<Object>(obtain(InformerRequest::of(client_, gvr, {}, {}, true)));
+}
+
+template <class Client>
+InformerUse<typename Client::Object> ResourceInformerFactory<Client>::use(
+    const GroupVersionResource& gvr, const metav1::ListOptions& which,
+    const std::optional<Strings>& namespaces) const {
+  return useOf<Object>(obtain(InformerRequest::of(client_, gvr, which, namespaces, true)));
 }
 
 template class ResourceInformerFactory<DynamicClient>;

@@ -14,6 +14,7 @@
 // Thread safety: see InformerFactory.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "kube/cache/informer_factory.h"
@@ -28,11 +29,23 @@ class ResourceInformerFactory final : public InformerFactory {
   using Object = typename Client::Object;
 
   explicit ResourceInformerFactory(Client client, InformerFactoryOptions options = {})
-      : InformerFactory(std::move(options)), client_(std::move(client)) {}
+      : InformerFactory(
+            std::move(options),
+            [](const TypeInfo& type) { return type.name == TypeOf<Object>::info.name; }),
+        client_(std::move(client)) {}
 
-  /// The informer of a resource, in the factory's namespace if it has one. A factory for resources
-  /// without namespaces must have none.
+  /// The informer of a resource with the options of its kind, in the factory's namespaces if it has
+  /// some. For a resource without namespaces, these must be Strings{""} in the kind's options.
   SharedInformer<Object> forResource(const GroupVersionResource& gvr) const;
+  /// The informer of the objects that the selectors of `which` select, in these namespaces or in
+  /// those of the kind's options. Each selection has an informer of its own.
+  SharedInformer<Object> forResource(const GroupVersionResource& gvr,
+                                     const metav1::ListOptions& which,
+                                     const std::optional<Strings>& namespaces = {}) const;
+  /// The same informers for counted users, see InformerUse.
+  InformerUse<Object> use(const GroupVersionResource& gvr) const;
+  InformerUse<Object> use(const GroupVersionResource& gvr, const metav1::ListOptions& which,
+                          const std::optional<Strings>& namespaces = {}) const;
 
  private:
   const Client client_;

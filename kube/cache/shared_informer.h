@@ -31,8 +31,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -126,6 +128,18 @@ class SharedInformer {
     core_->setWatchErrorHandler(std::move(handler));
   }
 
+  // ---- Namespaces, for informers of a factory that was given some: see InformerFactoryOptions.
+
+  /// Lists and watches the objects of one more namespace from now on. Does nothing if it is there
+  /// already. Throws Error if the informer has no list of namespaces, or is stopped.
+  void addNamespace(const String& name) const { core_->addNamespace(name); }
+  /// Ends the watch of a namespace, and then drops its objects: handlers receive deletions with
+  /// `finalStateUnknown`. Does not wait for that. Throws Error if the informer has no list of
+  /// namespaces.
+  void removeNamespace(std::string_view name) const { core_->removeNamespace(name); }
+  /// The namespaces, sorted. None: the informer has no list of namespaces.
+  std::optional<Strings> namespaces() const { return core_->namespaces(); }
+
   /// Runs the informer: blocks until a stop is requested and all handlers have returned. Throws
   /// Error if it is called a second time.
   void run(const std::stop_token& stop) const {
@@ -139,11 +153,12 @@ class SharedInformer {
   const Store<T>& store() const noexcept {
     return *detail::StoreAccess::typed<T>(core_->store().get());
   }
-  /// Returns whether the store has all objects of the first list.
+  /// Returns whether the store has all objects of the first list. With several namespaces: of the
+  /// first lists of all that are wanted now, so it is false again while an added one is listed.
   bool hasSynced() const { return core_->hasSynced(); }
   /// Blocks until hasSynced(). Returns false if a stop is requested first, or run() ends. Throws
-  /// Error for a factory's informer that the factory has not started. For others that nothing runs,
-  /// a warning is logged after some seconds.
+  /// Error for a factory's informer that the factory has not started. A wait of some seconds is
+  /// logged, with the reason.
   bool waitForSync(const std::stop_token& stop = {}) const { return core_->waitForSync(stop); }
   /// The awaitable form of waitForSync().
   AsyncCaches async() const {
@@ -152,7 +167,8 @@ class SharedInformer {
   bool hasStarted() const { return core_->hasStarted(); }
   /// Returns whether run() has ended.
   bool isStopped() const { return core_->isStopped(); }
-  /// The version of the last list or event; empty before the first list.
+  /// The version of the last list or event; empty before the first list. With several namespaces:
+  /// the oldest of theirs.
   String lastSyncResourceVersion() const { return core_->lastSyncResourceVersion(); }
   InformerStats stats() const { return core_->stats(); }
   /// The stats as one line of text.

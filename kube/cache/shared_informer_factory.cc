@@ -8,41 +8,38 @@ SharedInformerFactory::SharedInformerFactory(const Clientset& clients,
                                              InformerFactoryOptions options)
     : SharedInformerFactory(clients.rest(), std::move(options)) {}
 SharedInformerFactory::SharedInformerFactory(RestClient rest, InformerFactoryOptions options)
-    : InformerFactory(std::move(options)), rest_(std::move(rest)) {}
+    : InformerFactory(std::move(options),
+                      [](const TypeInfo& type) {
+                        return type.name != TypeOf<metav1::PartialObjectMetadata>::info.name;
+                      }),
+      rest_(std::move(rest)) {}
 SharedInformerFactory::~SharedInformerFactory() = default;
 
 SharedInformer<Unstructured> SharedInformerFactory::forResource(
     const GroupVersionResource& gvr) const {
-  return detail::InformerAccess::handleOf<Unstructured>(obtain("dynamic " + gvr.str(), [&] {
-    return makeInformer(
-        detail::kInformedType<Unstructured>,
-        DynamicClient(rest_).resource(gvr).inNamespace(options().namespace_).requests(),
-        options().resync, gvr.resource.str());
-  }));
+  return detail::InformerAccess::handleOf<Unstructured>(
+      obtain(detail::InformerRequest::of(DynamicClient(rest_), gvr)));
+}
+
+SharedInformer<Unstructured> SharedInformerFactory::forResource(
+    const GroupVersionResource& gvr, const metav1::ListOptions& which,
+    const std::optional<Strings>& namespaces) const {
+  return detail::InformerAccess::handleOf<Unstructured>(
+      obtain(detail::InformerRequest::of(DynamicClient(rest_), gvr, which, namespaces)));
 }
 
 InformerFactory::Core SharedInformerFactory::obtainOf(const detail::InformedType& type,
-                                                      const metav1::ListOptions& which,
-                                                      Match match) const {
+                                                      std::optional<metav1::ListOptions> which,
+                                                      const std::optional<Strings>& namespaces,
+                                                      bool counted) const {
   const ResourceName resource = ResourceName::of(type.info);
-  const auto make = [&] {
-    const bool namespaced = resource.scope != RestScope::Root;
-    return makeInformer(
-        type,
-        detail::ResourceRequests(rest_, resource, namespaced ? options().namespace_ : String()),
-        resyncOf(type.info), resource.plural.str(), which);
-  };
-  return obtain(nameOf(resource), make, describeSelection(which), match);
-}
-
-InformerFactory::Core SharedInformerFactory::obtainOf(const TypeInfo& type,
-                                                      const std::function<Core()>& make) const {
-  return obtain(nameOf(ResourceName::of(type)), make, "a source of its own");
-}
-
-std::string SharedInformerFactory::nameOf(const ResourceName& resource) {
-  return GroupVersionResource{resource.version.group, resource.version.version, resource.plural}
-      .str();
+  return obtain({.type = type,
+                 .resource = resource,
+                 .requests = [&] { return detail::ResourceRequests(rest_, resource, {}); },
+                 .which = std::move(which),
+                 .namespaces = namespaces,
+                 .counted = counted},
+                resyncOf(type.info));
 }
 
 void SharedInformerFactory::setResync(const TypeInfo& type, Clock::Duration period) {
@@ -50,10 +47,11 @@ void SharedInformerFactory::setResync(const TypeInfo& type, Clock::Duration peri
   resync_[&type] = period;
 }
 
-Clock::Duration SharedInformerFactory::resyncOf(const TypeInfo& type) const {
+std::optional<Clock::Duration> SharedInformerFactory::resyncOf(const TypeInfo& type) const {
   const detail::Lock lock(resyncMutex_);
   const auto own = resync_.find(&type);
-  return own != resync_.end() ? own->second : options().resync;
+  if (own == resync_.end()) return std::nullopt;
+  return own->second;
 }
 
 }  // namespace kube

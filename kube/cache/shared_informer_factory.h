@@ -11,8 +11,8 @@
 //   factory.waitForSync(stop);
 //   auto web = pods.lister().inNamespace("book").get("web-1");
 //
-// All requests for a kind return the same informer. Informers that are requested after start() need
-// another start().
+// All requests for a kind return the same informer, unless they name selectors. Informers that are
+// requested after start() need another start().
 //
 // This header only declares the accessors of group-versions: if a compiler reports that
 // AppsV1Informers is an incomplete type, include kube/cache/apps/v1.h. kube/kube.h includes all
@@ -24,6 +24,7 @@
 #include <concepts>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -42,30 +43,47 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   explicit SharedInformerFactory(RestClient rest, InformerFactoryOptions options = {});
   ~SharedInformerFactory();
 
-  /// The informer of a described kind, built in or defined by the program, whatever its selectors
-  /// are.
+  /// The informer of a described kind, built in or defined by the program, with the options of the
+  /// kind.
   template <NamedObject T>
   SharedInformer<T> informerFor() const {
-    return detail::InformerAccess::handleOf<T>(obtainOf(detail::kInformedType<T>, {}, Match::Any));
+    return detail::InformerAccess::handleOf<T>(obtainOf(detail::kInformedType<T>));
   }
-  /// The informer of the objects that the selectors of `which` select. Throws Error if the factory
-  /// already has an informer of the kind with other selectors; use another factory for those.
+  /// The informer of the objects that the selectors of `which` select, in these namespaces or in
+  /// those of the kind's options. Each selection has an informer of its own; the same selection has
+  /// the same.
   template <NamedObject T>
-  SharedInformer<T> informerFor(const metav1::ListOptions& which) const {
+  SharedInformer<T> informerFor(const metav1::ListOptions& which,
+                                const std::optional<Strings>& namespaces = {}) const {
     return detail::InformerAccess::handleOf<T>(
-        obtainOf(detail::kInformedType<T>, which, Match::SameSelection));
+        obtainOf(detail::kInformedType<T>, which, namespaces));
+  }
+  /// The same informers for counted users, see InformerUse.
+  template <NamedObject T>
+  InformerUse<T> use() const {
+    return useOf<T>(obtainOf(detail::kInformedType<T>, {}, {}, true));
+  }
+  template <NamedObject T>
+  InformerUse<T> use(const metav1::ListOptions& which,
+                     const std::optional<Strings>& namespaces = {}) const {
+    return useOf<T>(obtainOf(detail::kInformedType<T>, which, namespaces, true));
   }
   /// The informer of the kind; if there is none, `make` makes it. (`make` is no std::function:
   /// clang 14 then takes {.labelSelector = ...} for one, and fails.)
   template <NamedObject T, std::invocable Make>
   SharedInformer<T> informerFor(const Make& make) const {
     return detail::InformerAccess::handleOf<T>(
-        obtainOf(TypeOf<T>::info, [&] { return detail::InformerAccess::coreOf<T>(make()); }));
+        obtain(TypeOf<T>::info, ResourceName::of(TypeOf<T>::info),
+               [&] { return detail::InformerAccess::coreOf<T>(make()); }));
   }
 
   /// The informer of any resource by its name. It is not the informer of the resource's C++ type,
   /// if there is one.
   SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr) const;
+  /// The informer of a selection, as of informerFor().
+  SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr,
+                                           const metav1::ListOptions& which,
+                                           const std::optional<Strings>& namespaces = {}) const;
 
   /// Sets how often handlers of one kind receive all objects anew. Affects informers that are
   /// requested later.
@@ -75,12 +93,10 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   }
 
  private:
-  Core obtainOf(const detail::InformedType& type, const metav1::ListOptions& which,
-                Match match) const;
-  Core obtainOf(const TypeInfo& type, const std::function<Core()>& make) const;
+  Core obtainOf(const detail::InformedType& type, std::optional<metav1::ListOptions> which = {},
+                const std::optional<Strings>& namespaces = {}, bool counted = false) const;
   void setResync(const TypeInfo& type, Clock::Duration period);
-  static std::string nameOf(const ResourceName& resource);
-  Clock::Duration resyncOf(const TypeInfo& type) const;
+  std::optional<Clock::Duration> resyncOf(const TypeInfo& type) const;
 
   const RestClient rest_;
   mutable detail::Mutex resyncMutex_;

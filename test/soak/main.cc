@@ -4,6 +4,7 @@
 //   stop [--times N]                              measures how long informers take to stop
 //   queue [--rounds N] [--minutes M] [--seed S]   work queues that end while items fall due
 //   informers N [--objects M]                     measures N informers with M objects each
+//   namespaces [--changes N] [--seed S]           namespaces that come and go under load
 //
 // A round that fails prints its seed; KUBEXX_SEED=17 kubexx-soak faults runs that round alone. The
 // scheduling of threads differs, so a seed may have to be run more than once. KUBEXX_SOAK_LOAD=0.25
@@ -18,11 +19,13 @@
 #include <vector>
 
 #include "kube/base/log.h"
+#include "kube/cache/internal/namespace_round_testing.h"
 #include "kube/cache/internal/stop_scenarios_testing.h"
 #include "kube/workqueue/queue_round_testing.h"
 #include "test/soak/many.h"
 #include "test/soak/patience.h"
 #include "test/soak/round.h"
+#include "test/soak/server_process.h"
 
 namespace {
 
@@ -105,6 +108,24 @@ int stop(int times) {
   return slow ? 1 : 0;
 }
 
+int namespaces(std::uint64_t seed, int changes) {
+  const ServerProcess server;
+  const auto start = Time::now();
+  const auto result =
+      kube::testing::NamespaceRound(kube::Config::fromKubeconfig(server.kubeconfig()),
+                                    {.seed = seed, .changes = changes})
+          .run();
+  const kube::testing::ProcessUse &before = result.before, &after = result.after;
+  fmt::print(
+      "{} namespaces added, {} removed; {} writes, {} calls of handlers; threads {} -> {}, "
+      "descriptors {} -> {}, kB {} -> {}; {:.1f} s\n",
+      result.added, result.removed, result.writes, result.calls, before.threads, after.threads,
+      before.descriptors, after.descriptors, before.kilobytes, after.kilobytes,
+      seconds(Time::now() - start));
+  for (const std::string& problem : result.problems) fmt::print("  {}\n", problem);
+  return result.problems.empty() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,11 +155,16 @@ int main(int argc, char** argv) {
     if (args.size() >= 2 && args[0] == "informers") {
       return runMany(std::atoi(args[1].c_str()), static_cast<int>(option("--objects", 10)));
     }
+    if (!args.empty() && args[0] == "namespaces") {
+      return namespaces(static_cast<std::uint64_t>(option("--seed", 1)),
+                        static_cast<int>(option("--changes", 2000)));
+    }
     fmt::print(stderr,
                "usage: kubexx-soak faults [--seeds N] [--minutes M] [--seed S]\n"
                "       kubexx-soak stop [--times N]\n"
                "       kubexx-soak queue [--rounds N] [--minutes M] [--seed S]\n"
-               "       kubexx-soak informers N [--objects M]\n");
+               "       kubexx-soak informers N [--objects M]\n"
+               "       kubexx-soak namespaces [--changes N] [--seed S]\n");
     return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "kubexx-soak: {}\n", error.what());

@@ -1,5 +1,5 @@
-// Tells whether an informer has passed on its first list. Registrations of handlers share it, and
-// may outlive the informer.
+// Tells whether an informer has passed on its first list: those of all its namespaces, if it has
+// some. Registrations of handlers share it, and may outlive the informer.
 //
 // Thread safety: every method may be called from any thread.
 #pragma once
@@ -16,9 +16,9 @@ class FirstList {
     const Lock lock(stateMutex_);
     return complete_;
   }
-  void setComplete() {
+  void setComplete(bool complete) {
     const Lock lock(stateMutex_);
-    complete_ = true;
+    complete_ = complete;
     changed_.notifyAll();
   }
   /// Ends all waits: the informer has ended.
@@ -27,11 +27,15 @@ class FirstList {
     ended_ = true;
     changed_.notifyAll();
   }
-  /// Waits until the list is complete, or will never be. Returns whether it is complete.
+  /// Waits until the list is complete, or will never be. Returns whether it was complete then.
   Task<bool> wait() const {
-    const auto over = [this]() KUBE_REQUIRES(stateMutex_) { return complete_ || ended_; };
+    bool complete = false;
+    const auto over = [this, &complete]() KUBE_REQUIRES(stateMutex_) {
+      complete = complete_;
+      return complete_ || ended_;
+    };
     co_await changed_.wait(over);
-    co_return complete();
+    co_return complete;
   }
 
  private:

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <unordered_set>
 #include <utility>
 
 #include "kube/base/error.h"
-#include "kube/base/internal/after_turn.h"
 #include "kube/base/internal/finally.h"
 #include "kube/base/internal/guarded.h"
+#include "kube/base/internal/periodic_task.h"
+#include "kube/base/internal/slow_wait.h"
 #include "kube/base/internal/start_thread.h"
+#include "kube/base/log.h"
 #include "kube/base/task.h"
 #include "kube/cache/internal/handlers.h"
 #include "kube/cache/internal/informer_metrics.h"
-#include "kube/cache/internal/reflector_loop.h"
 #include "kube/cache/store.h"
 
 namespace kube::detail {
@@ -28,21 +28,40 @@ std::shared_ptr<InformerCore> makeInformer(std::unique_ptr<UntypedStore> store,
                                         std::move(indexes));
 }
 
+namespace {
+
+SharedInformerOptions named(SharedInformerOptions options, const UntypedStore& store) {
+  if (options.name.empty()) options.name = store.type().info.name;
+  return options;
+}
+
+}  // namespace
+
+InformerCore::InformerCore(std::unique_ptr<UntypedStore> store, NamespacedSources sources,
+                           SharedInformerOptions options, std::vector<UntypedStore::Index> indexes)
+    : options_(named(std::move(options), *store)),
+      cache_(std::move(store), options_.name, options_.resync, orReal(options_.clock)),
+      sources_(std::move(sources)) {
+  const auto byNamespace = [](const auto& index) { return index.name == kNamespaceIndex; };
+  if (std::ranges::none_of(indexes, byNamespace)) {
+    indexes.push_back({String(kNamespaceIndex), namespaceValues(cache_.type())});
+  }
+  cache_.store()->addIndexes(std::move(indexes));
+}
+
 InformerCore::InformerCore(std::unique_ptr<UntypedStore> store,
                            std::unique_ptr<ObjectSource> source, SharedInformerOptions options,
                            std::vector<UntypedStore::Index> indexes)
-    : store_(std::move(store)),
-      handlers_(std::make_shared<Handlers>(
-          options.name.empty() ? std::string(store_->type().info.name) : options.name,
-          options.resync, orReal(options.clock))),
-      source_(std::move(source)),
-      options_(std::move(options)) {
-  if (options_.name.empty()) options_.name = store_->type().info.name;
-  const auto byNamespace = [](const auto& index) { return index.name == kNamespaceIndex; };
-  if (std::ranges::none_of(indexes, byNamespace)) {
-    indexes.push_back({String(kNamespaceIndex), namespaceValues(store_->type())});
-  }
-  store_->addIndexes(std::move(indexes));
+    : InformerCore(std::move(store), NamespacedSources{source->executor(), {}}, std::move(options),
+                   std::move(indexes)) {
+  members_.push_back({std::make_shared<InformerPart>(cache_, std::move(source))});
+}
+
+InformerCore::InformerCore(std::unique_ptr<UntypedStore> store, NamespacedSources sources,
+                           const Strings& namespaces, SharedInformerOptions options)
+    : InformerCore(std::move(store), std::move(sources), std::move(options),
+                   std::vector<UntypedStore::Index>()) {
+  for (const String& name : namespaces) addNamespace(name);
 }
 
 InformerCore::~InformerCore() = default;
@@ -58,36 +77,29 @@ void InformerCore::expect(State latest, const char* what) const {
 
 std::shared_ptr<HandlerQueue> InformerCore::addHandler(
     std::unique_ptr<const NotificationHandler> handler, const HandlerOptions& options) {
-  auto queue = std::make_shared<HandlerQueue>(store_->type(), name(), options, std::move(handler),
-                                              handlers_->threads(), handlers_->clock());
+  auto queue = std::make_shared<HandlerQueue>(cache_.type(), name(), options, std::move(handler),
+                                              handlers()->threads(), handlers()->clock());
   const Lock lock(stateMutex_);
   expect(State::Running, "a handler cannot be added");
   const Clock::Duration resync = options.resync.value_or(options_.resync);
   if (state_ < State::Running) {
-    handlers_->add(queue, resync);
-    return queue;
+    handlers()->add(queue, resync);
+  } else {
+    cache_.addRunning(queue, resync);
   }
-  // Between two changes: objects in the store are reported now, later changes from the queue.
-  const Lock between(changesMutex_);
-  for (Object& object : store_->list<void>({})) {
-    queue->push(
-        {.type = Notification::Type::Add, .inInitialList = true, .after = std::move(object)});
-  }
-  queue->start();
-  handlers_->add(queue, resync);
   return queue;
 }
 
 void InformerCore::addIndexes(std::vector<UntypedStore::Index> indexes) {
   const Lock lock(stateMutex_);
   expect(State::Running, "an index cannot be added");
-  store_->addIndexes(std::move(indexes));
+  store()->addIndexes(std::move(indexes));
 }
 
 void InformerCore::fill(std::vector<Object> objects) {
   const Lock lock(stateMutex_);
   expect(State::New, "it cannot be filled");
-  store_->replace(std::move(objects), {});
+  store()->replace(std::move(objects), {});
 }
 
 void InformerCore::setTransform(UntypedTransform transform) {
@@ -102,20 +114,199 @@ void InformerCore::setWatchErrorHandler(WatchErrorHandler handler) {
   options_.onError = std::move(handler);
 }
 
+// ---- Namespaces.
+
+void InformerCore::expectNamespaces(const char* what) const {
+  if (sources_.make) return;
+  throw Error(fmt::format(
+      "informer of {}: {}: it was made without namespaces: set the option of its factory, or of "
+      "its kind",
+      name(), what));
+}
+
+void InformerCore::addNamespace(const String& name) {
+  if (offerNamespace(name)) return;
+  const Lock lock(stateMutex_);
+  expect(State::Running, "a namespace cannot be added");
+}
+
+bool InformerCore::offerNamespace(const String& name) {
+  expectNamespaces("a namespace cannot be added");
+  if (name.empty()) {
+    throw Error(fmt::format("informer of {}: a namespace to be added has no name", this->name()));
+  }
+  auto part = std::make_shared<InformerPart>(cache_, sources_.make(name), name);
+  const Lock lock(stateMutex_);
+  if (state_ == State::Stopped) return false;
+  if (find(name.view()) != nullptr) return true;
+  members_.push_back({std::move(part)});
+  noteChange();
+  return true;
+}
+
+void InformerCore::removeNamespace(std::string_view name) {
+  expectNamespaces("a namespace cannot be removed");
+  const Lock lock(stateMutex_);
+  Member* const member = find(name);
+  if (member == nullptr) return;
+  member->wanted = false;
+  noteChange();
+}
+
+std::optional<Strings> InformerCore::namespaces() const {
+  if (!sources_.make) return std::nullopt;
+  std::vector<String> names;
+  const Lock lock(stateMutex_);
+  for (const Member& member : members_) {
+    if (member.wanted) names.push_back(*member.part->namespaceName());
+  }
+  std::ranges::sort(names);
+  Strings result;
+  for (String& name : names) result.push_back(std::move(name));
+  return result;
+}
+
+InformerCore::Member* InformerCore::find(const InformerPart* part) {
+  const auto found = std::ranges::find_if(
+      members_, [&](const Member& member) { return member.part.get() == part; });
+  return found != members_.end() ? &*found : nullptr;
+}
+
+// Finds a wanted one.
+InformerCore::Member* InformerCore::find(std::string_view namespaceName) {
+  const auto found = std::ranges::find_if(members_, [&](const Member& member) {
+    return member.wanted && member.part->namespaceName()->view() == namespaceName;
+  });
+  return found != members_.end() ? &*found : nullptr;
+}
+
+void InformerCore::note(const InformerPart* part, bool Member::*what) {
+  const Lock lock(stateMutex_);
+  if (Member* const member = find(part)) member->*what = true;
+  noteChange();
+}
+
+void InformerCore::noteChange() {
+  membersChanged_ = true;
+  changed_.notifyAll();
+  noteSync();
+}
+
+// The informer has synced while every namespace has.
+void InformerCore::noteSync() {
+  const bool complete =
+      state_ >= State::Running && std::ranges::all_of(members_, [](const Member& member) {
+        return member.listed || !member.wanted;
+      });
+  handlers()->firstList().setComplete(complete);
+}
+
+void InformerCore::beginPart(Member& member) {
+  member.running = true;
+  const InformerPart* const part = member.part.get();
+  member.part->begin(options_, transform_, stop_, [this, part] { note(part, &Member::listed); });
+}
+
+Task<void> InformerCore::runAll() {
+  std::optional<PeriodicTask> resync;
+  if (resyncPeriod_ > Clock::Duration::zero()) {
+    resync.emplace(handlers()->clock(), resyncPeriod_, [this] { resyncIfDue(); });
+  }
+  if (sources_.make) {
+    co_await runNamespaces();
+    co_return;
+  }
+  std::shared_ptr<InformerPart> only;
+  {
+    const Lock lock(stateMutex_);
+    only = members_.front().part;
+  }
+  co_await only->run();
+}
+
+// Starts and clears parts until a stop is requested. The end of the scope gives them up.
+Task<void> InformerCore::runNamespaces() {
+  dropOthers();
+  const std::stop_token stop = co_await taskStop();
+  TaskScope scope(sources_.executor, stop);
+  const auto due = [this]() KUBE_REQUIRES(stateMutex_) { return membersChanged_; };
+  while (!stop.stop_requested()) {
+    const bool changed = co_await changed_.wait(due);
+    if (changed) advance(scope);
+  }
+}
+
+Task<void> InformerCore::runPart(std::shared_ptr<InformerPart> part) {
+  const Finally over([this, part = part.get()] { note(part, &Member::over); });
+  co_await part->run();
+}
+
+// Does what is due, but for what the next change makes due.
+void InformerCore::advance(TaskScope& scope) {
+  std::vector<std::shared_ptr<InformerPart>> starting, stopping, over;
+  {
+    const Lock lock(stateMutex_);
+    membersChanged_ = false;
+    // Parts that have not begun end at once.
+    for (const Member& member : members_) {
+      if (member.wanted) continue;
+      (member.running && !member.over ? stopping : over).push_back(member.part);
+    }
+    for (Member& member : members_) {
+      const auto old = [&](const Member& other) {
+        return !other.wanted && other.part->namespaceName() == member.part->namespaceName();
+      };
+      if (!member.wanted || member.running || std::ranges::any_of(members_, old)) continue;
+      beginPart(member);
+      starting.push_back(member.part);
+    }
+  }
+  for (const auto& part : stopping) part->requestStop();
+  for (const auto& part : over) part->clear();
+  if (!over.empty()) {
+    const Lock lock(stateMutex_);
+    for (const auto& part : over) statsOfRemoved_ += part->stats();
+    std::erase_if(members_, [&](const Member& member) {
+      return std::ranges::find(over, member.part) != over.end();
+    });
+    noteChange();
+  }
+  for (const auto& part : starting) {
+    scope.start(runPart(part), fmt::format("the informer of {}", name()));
+  }
+}
+
+// Drops objects that fill() has brought and that are in no namespace of the informer.
+void InformerCore::dropOthers() {
+  const Strings own = *namespaces();
+  for (const String& name : store()->listIndexFuncValues(kNamespaceIndex)) {
+    if (std::ranges::find(own, name) != own.end()) continue;
+    for (const ObjectKey& key : store()->indexKeys(kNamespaceIndex, name)) {
+      cache_.drop(key, nullptr, true);
+    }
+  }
+  handlers()->callOthers();
+}
+
 // ---- Running.
 
-ReflectorLoop& InformerCore::begin(const std::stop_token& stop) {
+void InformerCore::begin(const std::stop_token& stop) {
   const Lock lock(stateMutex_);
   expect(State::Starting, "run() may be called once");
-  ReflectorOptions options = options_;
-  options.resync = handlers_->start();
-  options.shouldResync = [handlers = handlers_] { return handlers->shouldResync(); };
-  reflector_ = std::make_unique<ReflectorLoop>(store_->type(), *source_,
-                                               static_cast<ReflectorStore<void>&>(*this),
-                                               std::move(options), transform_);
   stop_ = stop;
+  // Throws if the source is not complete; the informer has not begun then.
+  if (!sources_.make) beginPart(members_.front());
+  resyncPeriod_ = handlers()->start();
   state_ = State::Running;
-  return *reflector_;
+  noteSync();
+}
+
+void InformerCore::resyncIfDue() {
+  {
+    const Lock lock(stateMutex_);
+    if (std::ranges::none_of(members_, &Member::listed)) return;
+  }
+  if (handlers()->shouldResync()) cache_.resync(stop_);
 }
 
 // Waits for handlers.
@@ -124,17 +315,17 @@ void InformerCore::end() noexcept {
     const Lock lock(stateMutex_);
     state_ = State::Stopped;
   }
-  handlers_->firstList().giveUp();
-  handlers_->stop();
-  runner_.store({}, std::memory_order_relaxed);
+  handlers()->firstList().giveUp();
+  handlers()->stop();
+  cache_.noteRunner({});
 }
 
 // An informer while it runs.
 class InformerCore::Run {
  public:
   Run(std::shared_ptr<InformerCore> informer, const std::stop_token& stop)
-      : informer_(std::move(informer)),
-        task_(informer_->begin(stop).run()),
+      : informer_(begun(std::move(informer), stop)),
+        task_(informer_->runAll()),
         metrics_(orDefault(informer_->options_.metrics), informer_->name(),
                  [this] { return informer_->stats(); }) {}
 
@@ -145,12 +336,12 @@ class InformerCore::Run {
                     std::function<void()> ended) {
     Run& self = *run;
     self.ended_ = std::move(ended);
-    self.context_ = {.executor = self.informer_->source_->executor(), .stop = stop};
+    self.context_ = {.executor = self.informer_->sources_.executor, .stop = stop};
     // Copied, since the run may be over before post() has returned.
     const Executor executor = self.context_.executor;
     executor.post([held = std::shared_ptr<Run>(std::move(run))]() mutable {
       Run& it = *held;
-      it.informer_->noteRunner();
+      it.informer_->cache_.noteRunner();
       const auto coroutine = TaskAccess::coroutineOf(it.task_);
       it.self_ = std::move(held);
       coroutine.promise().beginAsRoot(
@@ -160,6 +351,12 @@ class InformerCore::Run {
   }
 
  private:
+  static std::shared_ptr<InformerCore> begun(std::shared_ptr<InformerCore> informer,
+                                             const std::stop_token& stop) {
+    informer->begin(stop);
+    return informer;
+  }
+
   // Called on the executor, which must not wait for handlers.
   void over() noexcept {
     auto finish = [self = std::move(self_)]() mutable {
@@ -171,7 +368,7 @@ class InformerCore::Run {
       ended();
     };
     try {
-      informer_->handlers_->threads().run(finish);
+      informer_->handlers()->threads().run(finish);
     } catch (const Error&) {
       finish();  // there is no other thread
     }
@@ -186,7 +383,7 @@ class InformerCore::Run {
 };
 
 void InformerCore::run(const std::stop_token& stop) {
-  noteRunner();
+  cache_.noteRunner();
   {
     const auto self = std::shared_ptr<InformerCore>(std::shared_ptr<void>(), this);
     Run run(self, stop);
@@ -197,7 +394,7 @@ void InformerCore::run(const std::stop_token& stop) {
 
 std::thread InformerCore::start(const std::shared_ptr<InformerCore>& informer,
                                 const std::stop_token& stop, std::function<void()> ended) {
-  if (informer->source_->executor()) {
+  if (informer->shares()) {
     Run::start(std::make_unique<Run>(informer, stop), stop, std::move(ended));
     return {};
   }
@@ -209,9 +406,10 @@ std::thread InformerCore::start(const std::shared_ptr<InformerCore>& informer,
   });
 }
 
-void InformerCore::belongToFactory() {
+void InformerCore::belongToFactory(std::string selection) {
   const Lock lock(stateMutex_);
   ofFactory_ = true;
+  selection_ = std::move(selection);
 }
 
 bool InformerCore::willRun() {
@@ -226,143 +424,23 @@ void InformerCore::willNotRun() {
   if (state_ == State::Starting) state_ = State::New;
 }
 
-// Between its loop's turns, the thread is like any other.
-bool InformerCore::isOnRunner() const {
-  return runner_.load(std::memory_order_relaxed) == std::this_thread::get_id() &&
-         !AfterTurn::isWorking();
-}
-
-bool InformerCore::isRunner() const { return isOnRunner() && shares(); }
-
-bool InformerCore::isWithin() const { return isOnRunner() || handlers_->areCalling(); }
-
-// ---- Calls of the reflector.
-
-namespace {
-
-// Handlers on other threads are told of so many changes of a list at a time. If each change woke a
-// thread, the thread would be done before the next change, and sleep again.
-constexpr std::size_t kAtATime = 256;
-
-void checkBrought(const InformerCore::Object& object) {
-  if (object == nullptr) throw Error("informer: the source has brought an object that is null");
-}
-
-}  // namespace
-
-void InformerCore::add(Object object) { update(std::move(object)); }
-
-void InformerCore::update(Object object) {
-  noteRunner();
-  const Finally atTheEnd([this] { handlers_->callOthers(); });
-  apply(std::move(object));
-  endOfList();
-}
-
-void InformerCore::remove(Object object) {
-  checkBrought(object);
-  noteRunner();
-  const Finally atTheEnd([this] { handlers_->callOthers(); });
-  const ObjectKey key = store_->type().keyOf(object.get());
-  drop(key, std::move(object), false);
-  endOfList();
-}
-
-void InformerCore::replace(std::vector<Object> objects, const String&) {
-  for (const Object& object : objects) checkBrought(object);
-  noteRunner();
-  const Finally atTheEnd([this] { handlers_->callOthers(); });
-  std::vector<ObjectKey> missing = keysMissingIn(objects);
-  std::size_t count = 0;
-  const auto goesOn = [&] {
-    if (++count % kAtATime == 0) handlers_->callOthers();
-    return !stop_.stop_requested();
-  };
-  for (Object& object : objects) {
-    if (!goesOn()) return;
-    apply(std::move(object));
-  }
-  for (const ObjectKey& key : missing) {
-    if (!goesOn()) return;
-    drop(key, nullptr, true);
-  }
-  endOfList();
-}
-
-void InformerCore::resync() {
-  noteRunner();
-  const Finally atTheEnd([this] { handlers_->callOthers(); });
-  std::size_t count = 0;
-  for (const Object& object : store_->list<void>({})) {
-    if (stop_.stop_requested()) return;
-    {
-      const Lock lock(changesMutex_);
-      handlers_->distribute({.type = Notification::Type::Update, .before = object, .after = object},
-                            true);
-    }
-    handlers_->callQuickOnes();
-    if (++count % kAtATime == 0) handlers_->callOthers();
-  }
-}
-
-// The keys in the store that no listed object has.
-std::vector<ObjectKey> InformerCore::keysMissingIn(const std::vector<Object>& objects) const {
-  std::vector<ObjectKey> keys = store_->listKeys();
-  if (keys.empty()) return keys;
-  std::unordered_set<ObjectKey, KeyHash> listed;
-  listed.reserve(objects.size());
-  for (const Object& object : objects) listed.insert(store_->type().keyOf(object.get()));
-  std::erase_if(keys, [&](const ObjectKey& key) { return listed.contains(key); });
-  return keys;
-}
-
-// Puts an object into the store, and tells the handlers.
-void InformerCore::apply(Object object) {
-  checkBrought(object);
+void InformerCore::retire() {
   {
-    const Lock lock(changesMutex_);
-    Object before = store_->put(object);
-    if (before == nullptr) {
-      handlers_->distribute({.type = Notification::Type::Add,
-                             .inInitialList = inFirstList_,
-                             .after = std::move(object)},
-                            false);
-    } else {
-      // An update without a change is a resync, which only handlers that are due receive.
-      const ObjectType& type = store_->type();
-      const bool sync =
-          type.resourceVersionOf(before.get()) == type.resourceVersionOf(object.get());
-      handlers_->distribute({.type = Notification::Type::Update,
-                             .before = std::move(before),
-                             .after = std::move(object)},
-                            sync);
-    }
+    const Lock lock(stateMutex_);
+    if (state_ != State::New) return;
+    state_ = State::Stopped;
   }
-  handlers_->callQuickOnes();
+  handlers()->firstList().giveUp();
 }
 
-// Removes an object from the store, and tells the handlers. `last` is its final state, or null.
-void InformerCore::drop(const ObjectKey& key, Object last, bool finalStateUnknown) {
-  {
-    const Lock lock(changesMutex_);
-    Object before = store_->remove({key.namespace_, key.name});
-    if (before == nullptr) return;
-    handlers_->distribute({.type = Notification::Type::Delete,
-                           .finalStateUnknown = finalStateUnknown,
-                           .before = last != nullptr ? std::move(last) : std::move(before),
-                           .key = key},
-                          false);
-  }
-  handlers_->callQuickOnes();
-}
+bool InformerCore::isRunner() const { return cache_.isOnRunner() && shares(); }
 
-void InformerCore::endOfList() {
-  if (std::exchange(inFirstList_, false)) handlers_->firstList().setComplete();
+bool InformerCore::isWithin() const { return cache_.isOnRunner() || handlers()->areCalling(); }
 }
 
 // ---- Reading.
 
-bool InformerCore::hasSynced() const { return handlers_->firstList().complete(); }
+bool InformerCore::hasSynced() const { return handlers()->firstList().complete(); }
 
 bool InformerCore::waitForSync(const std::stop_token& stop) const {
   const auto self = std::shared_ptr<const InformerCore>(std::shared_ptr<void>(), this);
@@ -379,7 +457,13 @@ Task<bool> InformerCore::waitForSync(std::shared_ptr<const InformerCore> informe
                       informer->name()));
     }
   }
-  co_return co_await informer->handlers_->waitForFirstList();
+  if (informer->hasSynced()) co_return true;
+  // Tells about progress, which the handlers cannot: an informer that nothing runs is their report.
+  const SlowWait slow(informer->handlers()->clock(), [&informer](Clock::Duration waited) {
+    if (!informer->hasStarted()) return;
+    Logger("informer").warning("has waited {} for {}", inSeconds(waited), informer->describeSync());
+  });
+  co_return co_await informer->handlers()->waitForFirstList();
 }
 
 bool InformerCore::hasStarted() const {
@@ -394,49 +478,111 @@ bool InformerCore::isStopped() const {
 
 String InformerCore::lastSyncResourceVersion() const {
   const Lock lock(stateMutex_);
-  return reflector_ != nullptr ? reflector_->lastSyncResourceVersion() : String();
+  String oldest;
+  for (const Member& member : members_) {
+    if (!member.wanted) continue;
+    String version = member.part->lastVersion();
+    if (version.empty()) return version;
+    // Versions are numbers without leading zeros.
+    const auto number = [](const String& text) { return std::pair(text.size(), text.view()); };
+    if (oldest.empty() || number(version) < number(oldest)) oldest = std::move(version);
+  }
+  return oldest;
 }
 
 InformerStats InformerCore::stats() const {
-  InformerStats stats{.objects = store_->size(),
-                      .handlers = handlers_->size(),
-                      .pending = handlers_->pending(),
-                      .lag = handlers_->lag(),
-                      .handlerFailures = handlers_->failures()};
+  InformerStats stats{.objects = store()->size(),
+                      .handlers = handlers()->size(),
+                      .pending = handlers()->pending(),
+                      .lag = handlers()->lag(),
+                      .handlerFailures = handlers()->failures()};
   const Lock lock(stateMutex_);
-  if (reflector_ != nullptr) stats.source = reflector_->stats();
+  stats.source = statsOfRemoved_;
+  for (const Member& member : members_) stats.source += member.part->stats();
   return stats;
+}
+
+namespace {
+
+std::string counted(std::uint64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string errorsOf(const ReflectorStats& source) {
+  if (source.errors == 0) return {};
+  return fmt::format("; {}, the last: {}", counted(source.errors, "error"), source.lastError);
+}
+
+// Names the first few.
+std::string someOf(const std::vector<String>& names) {
+  constexpr std::size_t kNamed = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kNamed); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", names[i].view());
+  }
+  return names.size() > kNamed ? text + ", ..." : text;
+}
+
+}  // namespace
+
+std::string InformerCore::title() const {
+  const Lock lock(stateMutex_);
+  std::string text(name());
+  if (!selection_.empty()) text += " with " + selection_;
+  if (sources_.make) {
+    const auto count = std::ranges::count_if(members_, &Member::wanted);
+    text += " in " + counted(static_cast<std::uint64_t>(count), "namespace");
+  }
+  return text;
+}
+
+std::string InformerCore::describeSync() const {
+  ReflectorStats missing;
+  const std::string text = stateText(missing);
+  return text + errorsOf(missing);
+}
+
+// `missing` receives the counts of the namespaces that have not synced.
+std::string InformerCore::stateText(ReflectorStats& missing) const {
+  if (!hasStarted()) return title() + ": not started";
+  if (isStopped()) return title() + ": stopped";
+  if (hasSynced()) {
+    return fmt::format("{}: synced at version {}", title(), lastSyncResourceVersion().view());
+  }
+  std::vector<String> where;
+  {
+    const Lock lock(stateMutex_);
+    for (const Member& member : members_) {
+      if (!member.wanted || member.listed) continue;
+      missing += member.part->stats();
+      if (member.part->namespaceName()) where.push_back(*member.part->namespaceName());
+    }
+  }
+  return fmt::format("{}: not synced yet{}", title(),
+                     where.empty() ? "" : fmt::format(" in {} ({})", where.size(), someOf(where)));
 }
 
 std::string InformerCore::describe() const {
   const InformerStats now = stats();
-  const auto count = [](std::uint64_t n, std::string_view what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-  };
+  ReflectorStats missing;
   std::string text = fmt::format(
-      "{}: {}, {}; {}, {}, {}", name(),
-      !hasStarted()  ? "not started"
-      : isStopped()  ? "stopped"
-      : !hasSynced() ? "not synced yet"
-                     : "synced at version " + lastSyncResourceVersion().str(),
-      count(now.objects, "object"), count(now.source.lists, "list"),
+      "{}, {}; {}, {}, {}", stateText(missing), counted(now.objects, "object"),
+      counted(now.source.lists, "list"),
       fmt::format("{} watch{}", now.source.watches, now.source.watches == 1 ? "" : "es"),
-      count(now.source.events, "event"));
+      counted(now.source.events, "event"));
   if (const std::uint64_t kilobytes = now.source.sharedBytes / 1000; kilobytes != 0) {
     text += fmt::format(", {} kB shared", kilobytes);
   }
-  text += fmt::format("; {}", count(now.handlers, "handler"));
-  for (const std::string& busy : handlers_->busy()) text += ", " + busy;
+  text += fmt::format("; {}", counted(now.handlers, "handler"));
+  for (const std::string& busy : handlers()->busy()) text += ", " + busy;
   if (now.pending != 0) {
-    text += fmt::format(", {} waiting for up to {} ms", count(now.pending, "notification"),
+    text += fmt::format(", {} waiting for up to {} ms", counted(now.pending, "notification"),
                         std::chrono::duration_cast<std::chrono::milliseconds>(now.lag).count());
   }
-  if (now.handlerFailures != 0) text += ", " + count(now.handlerFailures, "failure") + " of them";
-  if (now.source.errors != 0) {
-    text +=
-        fmt::format("; {}, the last: {}", count(now.source.errors, "error"), now.source.lastError);
+  if (now.handlerFailures != 0) {
+    text += ", " + counted(now.handlerFailures, "failure") + " of them";
   }
-  return text;
+  return text + errorsOf(now.source);
 }
 
 }  // namespace kube::detail

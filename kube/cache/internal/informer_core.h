@@ -1,32 +1,40 @@
 // The state that all handles of one SharedInformer share: the informer without its objects' C++
 // type, so that it is compiled once. SharedInformer<T> documents the methods.
 //
-// It is the reflector's store: each change goes into the cache and to the queues of the handlers at
-// once, on the thread that brought it.
+// An informer has one part, or one for each of its namespaces. Those come and go while it runs: a
+// coroutine starts the parts of new namespaces, and clears those of removed ones when they have
+// ended. A namespace that is added again has a new part, which waits for the old one.
 //
-// Thread safety: every method may be called from any thread. Order of locks: stateMutex_,
-// changesMutex_.
+// Thread safety: every method may be called from any thread. Order of locks: stateMutex_, that of
+// the cache.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "kube/base/executor.h"
+#include "kube/base/internal/condition.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/map.h"
 #include "kube/base/string.h"
 #include "kube/base/task.h"
+#include "kube/base/task_scope.h"
 #include "kube/cache/handler_options.h"
 #include "kube/cache/informer_stats.h"
+#include "kube/cache/internal/informer_cache.h"
+#include "kube/cache/internal/informer_part.h"
 #include "kube/cache/internal/notification.h"
 #include "kube/cache/internal/object_source.h"
 #include "kube/cache/internal/untyped_store.h"
 #include "kube/cache/reflector_options.h"
-#include "kube/cache/reflector_store.h"
 #include "kube/cache/shared_informer_options.h"
 #include "kube/cache/transform.h"
 
@@ -36,21 +44,29 @@ namespace detail {
 
 class HandlerQueue;
 class Handlers;
-class ReflectorLoop;
 
-class InformerCore final : private ReflectorStore<void> {
+/// The sources of an informer with several namespaces.
+struct NamespacedSources {
+  /// The executor of all of them.
+  Executor executor = {};
+  std::function<std::unique_ptr<ObjectSource>(const String& namespaceName)> make = {};
+};
+
+class InformerCore final {
  public:
   using Object = std::shared_ptr<const void>;
 
   /// An index by namespace is added if `indexes` has none.
   InformerCore(std::unique_ptr<UntypedStore> store, std::unique_ptr<ObjectSource> source,
                SharedInformerOptions options, std::vector<UntypedStore::Index> indexes);
-  ~InformerCore() override;
+  InformerCore(std::unique_ptr<UntypedStore> store, NamespacedSources sources,
+               const Strings& namespaces, SharedInformerOptions options);
+  ~InformerCore();
 
   /// The name of the objects: "pods".
   std::string_view name() const noexcept { return options_.name; }
-  const std::shared_ptr<UntypedStore>& store() const noexcept { return store_; }
-  const std::shared_ptr<Handlers>& handlers() const noexcept { return handlers_; }
+  const std::shared_ptr<UntypedStore>& store() const noexcept { return cache_.store(); }
+  const std::shared_ptr<Handlers>& handlers() const noexcept { return cache_.handlers(); }
 
   std::shared_ptr<HandlerQueue> addHandler(std::unique_ptr<const NotificationHandler> handler,
                                            const HandlerOptions& options);
@@ -58,6 +74,12 @@ class InformerCore final : private ReflectorStore<void> {
   void fill(std::vector<Object> objects);
   void setTransform(UntypedTransform transform);
   void setWatchErrorHandler(WatchErrorHandler handler);
+
+  void addNamespace(const String& name);
+  /// As addNamespace(), but returns false if the informer has stopped.
+  bool offerNamespace(const String& name);
+  void removeNamespace(std::string_view name);
+  std::optional<Strings> namespaces() const;
 
   /// Runs on the calling thread.
   void run(const std::stop_token& stop);
@@ -75,65 +97,75 @@ class InformerCore final : private ReflectorStore<void> {
   /// Returns whether a handler calls this, or another function that run() calls.
   bool isWithin() const;
   /// Returns whether it runs on an executor that it shares with others.
-  bool shares() const { return static_cast<bool>(source_->executor()); }
+  bool shares() const { return static_cast<bool>(sources_.executor); }
   /// Returns whether shares(), and this is called where the executor runs it.
   bool isRunner() const;
 
   /// Marks the informer as a factory's: waitForSync() throws Error if the factory has not started
-  /// it.
-  void belongToFactory();
+  /// it. `selection` ("labelSelector ...") appears in describe(); empty: all objects.
+  void belongToFactory(std::string selection);
   /// Announces run(). Returns false if run() was announced or called before. willNotRun() takes the
   /// announcement back.
   bool willRun();
   void willNotRun();
+  /// Stops an informer that nothing has run.
+  void retire();
+  /// The oldest version of all namespaces; empty while one of them has none.
   String lastSyncResourceVersion() const;
   InformerStats stats() const;
   std::string describe() const;
+  /// The reason why hasSynced() is false, with the last error: `configmaps: not synced yet; ...`.
+  std::string describeSync() const;
 
  private:
   enum class State : std::uint8_t { New, Starting, Running, Stopped };
   class Run;
+  struct Member {
+    std::shared_ptr<InformerPart> part;
+    bool wanted = true;    // false: its namespace is removed
+    bool running = false;  // or has run
+    bool over = false;
+    bool listed = false;
+  };
+  InformerCore(std::unique_ptr<UntypedStore> store, NamespacedSources sources,
+               SharedInformerOptions options, std::vector<UntypedStore::Index> indexes);
+
   void expect(State latest, const char* what) const KUBE_REQUIRES(stateMutex_);
-  ReflectorLoop& begin(const std::stop_token& stop);
-  void noteRunner() { runner_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
-  bool isOnRunner() const;
+  void expectNamespaces(const char* what) const;
+  void begin(const std::stop_token& stop);
+  void beginPart(Member& member) KUBE_REQUIRES(stateMutex_);
+  Task<void> runAll();
+  Task<void> runNamespaces();
+  Task<void> runPart(std::shared_ptr<InformerPart> part);
+  void advance(TaskScope& scope);
+  void dropOthers();
+  void resyncIfDue();
   void end() noexcept;
 
-  // ---- Calls of the reflector.
+  Member* find(const InformerPart* part) KUBE_REQUIRES(stateMutex_);
+  Member* find(std::string_view namespaceName) KUBE_REQUIRES(stateMutex_);
+  void note(const InformerPart* part, bool Member::*what);
+  void noteSync() KUBE_REQUIRES(stateMutex_);
+  void noteChange() KUBE_REQUIRES(stateMutex_);
+  std::string title() const;
+  std::string stateText(ReflectorStats& missing) const;
 
-  void add(Object object) override;
-  void update(Object object) override;
-  void remove(Object object) override;
-  void replace(std::vector<Object> objects, const String& resourceVersion) override;
-  Object held(const ObjectKey& key) const override {
-    return store_->find({key.namespace_, key.name});
-  }
-  void resync() override;
-
-  std::vector<ObjectKey> keysMissingIn(const std::vector<Object>& objects) const;
-  void apply(Object object);
-  void drop(const ObjectKey& key, Object last, bool finalStateUnknown);
-  void endOfList();
-
-  const std::shared_ptr<UntypedStore> store_;
-  const std::shared_ptr<Handlers> handlers_;
-
-  const std::unique_ptr<ObjectSource> source_;
   // Only `onError` changes, and is guarded by stateMutex_ until run() has copied it.
   SharedInformerOptions options_;
-  std::stop_token stop_;     // set before the reflector starts
-  bool inFirstList_ = true;  // used by the reflector's calls alone
-  std::atomic<std::thread::id> runner_{};  // the thread of the last call
+  InformerCache cache_;
+  const NamespacedSources sources_;  // without `make`: there is one part
+  std::stop_token stop_;             // set by begin()
+  Clock::Duration resyncPeriod_{};   // set by begin()
 
   mutable Mutex stateMutex_;
+  mutable Condition changed_{stateMutex_};  // for runNamespaces()
   State state_ KUBE_GUARDED_BY(stateMutex_) = State::New;
   bool ofFactory_ KUBE_GUARDED_BY(stateMutex_) = false;
+  std::string selection_ KUBE_GUARDED_BY(stateMutex_);
   UntypedTransform transform_ KUBE_GUARDED_BY(stateMutex_);
-  std::unique_ptr<ReflectorLoop> reflector_ KUBE_GUARDED_BY(stateMutex_);
-
-  // Held while the store and the queues of all handlers receive a change, so that a handler that is
-  // added meanwhile sees it exactly once.
-  Mutex changesMutex_;
+  std::vector<Member> members_ KUBE_GUARDED_BY(stateMutex_);
+  bool membersChanged_ KUBE_GUARDED_BY(stateMutex_) = true;
+  ReflectorStats statsOfRemoved_ KUBE_GUARDED_BY(stateMutex_);
 };
 
 /// The core of a new SharedInformer.
