@@ -86,11 +86,8 @@ InformerFactory::Core InformerFactory::makeInformer(const detail::InformedType& 
       std::move(informer));
 }
 
-void InformerFactory::start(const std::stop_token& stop) {
-  const detail::Lock lock(entriesMutex_);
-  if (stop_.stop_requested()) return;
+bool InformerFactory::startEntries() const {
   bool any = false;
-  std::exception_ptr failure;
   for (Entry& entry : entries_) {
     if (!entry.informer->willRun()) continue;
     const auto ending = std::make_shared<Ending>();
@@ -99,18 +96,34 @@ void InformerFactory::start(const std::stop_token& stop) {
                                                    [ending] { ending->end(); });
     } catch (...) {
       entry.informer->willNotRun();
-      failure = std::current_exception();
-      break;
+      throw;
     }
     entry.ending = ending;
     any = true;
   }
+  return any;
+}
+
+void InformerFactory::start(const std::stop_token& stop) {
+  const detail::Lock lock(entriesMutex_);
+  if (stop_.stop_requested()) return;
   // Every token that was given to start() stops all informers.
-  if (any && stop.stop_possible()) {
+  const auto link = [&]() KUBE_REQUIRES(entriesMutex_) {
+    if (!stop.stop_possible()) return;
     stops_.push_back(std::make_unique<std::stop_callback<std::function<void()>>>(
         stop, [own = stop_]() mutable { own.request_stop(); }));
+  };
+  try {
+    if (startEntries()) link();
+  } catch (...) {
+    link();  // for those that were started before
+    throw;
   }
-  if (failure) std::rethrow_exception(failure);
+}
+
+void InformerFactory::startMore() const {
+  const detail::Lock lock(entriesMutex_);
+  if (!stop_.stop_requested()) startEntries();
 }
 
 bool InformerFactory::waitForSync(const std::stop_token& stop) const {

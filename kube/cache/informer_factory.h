@@ -73,6 +73,8 @@ class InformerFactory {
   /// Does nothing after shutdown(). Throws Error if no thread can be started; the informers started
   /// before it keep running.
   void start(const std::stop_token& stop = {});
+  /// Runs informers that were requested after start(), until the others are stopped.
+  void startMore() const;
   /// Blocks until all informers have synced. Returns false if a stop is requested first, or a
   /// shutdown. Throws Error if an informer does not run because start() was not called after it was
   /// requested.
@@ -120,6 +122,8 @@ class InformerFactory {
     std::shared_ptr<Ending> ending = {};  // null: it was not started
   };
 
+  // Returns whether there was any.
+  bool startEntries() const KUBE_REQUIRES(entriesMutex_);
   void end();
   static Task<bool> waitForSyncOf(const InformerFactory& factory);
 

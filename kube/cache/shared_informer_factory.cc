@@ -21,6 +21,17 @@ SharedInformer<Unstructured> SharedInformerFactory::forResource(
   }));
 }
 
+SharedInformer<metav1::PartialObjectMetadata> SharedInformerFactory::metadataOf(
+    const GroupVersionResource& gvr) const {
+  using Metadata = metav1::PartialObjectMetadata;
+  return detail::InformerAccess::handleOf<Metadata>(obtain("metadata of " + gvr.str(), [&] {
+    return makeInformer(
+        detail::kInformedType<Metadata>,
+        MetadataClient(rest_).resource(gvr).inNamespace(options().namespace_).requests(),
+        options().resync, gvr.resource.str());
+  }));
+}
+
 InformerFactory::Core SharedInformerFactory::obtainOf(const detail::InformedType& type,
                                                       const metav1::ListOptions& which,
                                                       Match match) const {

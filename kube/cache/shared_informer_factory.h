@@ -67,6 +67,15 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   /// if there is one.
   SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr) const;
 
+  /// The informer of the metadata of a resource: names, labels, annotations and owners. It takes a
+  /// fraction of the memory of whole objects.
+  SharedInformer<metav1::PartialObjectMetadata> metadataOf(const GroupVersionResource& gvr) const;
+  template <NamedObject T>
+  SharedInformer<metav1::PartialObjectMetadata> metadataOf() const {
+    const ResourceInfo& resource = *TypeOf<T>::info.resource;
+    return metadataOf({resource.group, resource.version, resource.plural});
+  }
+
   /// Sets how often handlers of one kind receive all objects anew. Affects informers that are
   /// requested later.
   template <NamedObject T>
