@@ -23,12 +23,16 @@ SharedInformer<Unstructured> SharedInformerFactory::forResource(
 
 SharedInformer<metav1::PartialObjectMetadata> SharedInformerFactory::metadataOf(
     const GroupVersionResource& gvr) const {
+  return metadataOf(gvr, options().namespace_);
+}
+
+SharedInformer<metav1::PartialObjectMetadata> SharedInformerFactory::metadataOf(
+    const GroupVersionResource& gvr, String space) const {
   using Metadata = metav1::PartialObjectMetadata;
   return detail::InformerAccess::handleOf<Metadata>(obtain("metadata of " + gvr.str(), [&] {
-    return makeInformer(
-        detail::kInformedType<Metadata>,
-        MetadataClient(rest_).resource(gvr).inNamespace(options().namespace_).requests(),
-        options().resync, gvr.resource.str());
+    return makeInformer(detail::kInformedType<Metadata>,
+                        MetadataClient(rest_).resource(gvr).inNamespace(space).requests(),
+                        options().resync, gvr.resource.str());
   }));
 }
 

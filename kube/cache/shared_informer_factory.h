@@ -73,7 +73,8 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   template <NamedObject T>
   SharedInformer<metav1::PartialObjectMetadata> metadataOf() const {
     const ResourceInfo& resource = *TypeOf<T>::info.resource;
-    return metadataOf({resource.group, resource.version, resource.plural});
+    return metadataOf({resource.group, resource.version, resource.plural},
+                      resource.namespaced ? options().namespace_ : String());
   }
 
   /// Sets how often handlers of one kind receive all objects anew. Affects informers that are
@@ -83,7 +84,12 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
     setResync(TypeOf<T>::info, period);
   }
 
+  using InformerFactory::options;
+  const RestClient& rest() const noexcept { return rest_; }
+
  private:
+  SharedInformer<metav1::PartialObjectMetadata> metadataOf(const GroupVersionResource& gvr,
+                                                           String space) const;
   Core obtainOf(const detail::InformedType& type, const metav1::ListOptions& which,
                 Match match) const;
   Core obtainOf(const TypeInfo& type, const std::function<Core()>& make) const;

@@ -96,6 +96,7 @@
 #include "kube/controller/internal/function_source.h"
 #include "kube/controller/internal/informer_source.h"
 #include "kube/controller/internal/keyed_controller.h"
+#include "kube/controller/internal/kind_source.h"
 #include "kube/controller/key_channel.h"
 #include "kube/controller/object_view.h"
 #include "kube/controller/predicates.h"
@@ -155,10 +156,7 @@ class Controller final : public detail::KeyedController<Key> {
   template <Cacheable U>
   ControllerSource addOwns(SharedInformer<U> informer, std::type_identity_t<Predicate<U>> when = {},
                            OwnerMatch match = OwnerMatch::Controller) {
-    static_assert(std::same_as<Key, ObjectKey>, "owners have ObjectKeys: use watches()");
-    return listen<U>(informer, std::move(when), Adding::IsQuick, [this, match](const U& object) {
-      return this->ownersOf(detail::ownershipOf(object), match);
-    });
+    return listen<U>(informer, std::move(when), Adding::IsQuick, ownerKeys<U>(match));
   }
 
   /// Watches other objects. The function returns the keys to reconcile when one changes; for an
@@ -183,6 +181,31 @@ class Controller final : public detail::KeyedController<Key> {
                               std::type_identity_t<MapFunction<U, Key>> map,
                               std::type_identity_t<Predicate<U>> when = {}) {
     return listen<U>(informer, std::move(when), Adding::TakesTime, std::move(map));
+  }
+
+  /// The same for a kind whose definition (CRD) may come, change its version or go while the
+  /// controller runs. Of the versions that are served, the one that clients prefer is watched:
+  /// v1 rather than v1beta1. While there is no definition, the log says so. Needs the right to
+  /// list, watch and get definitions.
+  Controller& ownsKind(GroupKind kind, Predicate<Unstructured> when = {},
+                       OwnerMatch match = OwnerMatch::Controller) {
+    addOwnsKind(std::move(kind), std::move(when), match);
+    return *this;
+  }
+  ControllerSource addOwnsKind(GroupKind kind, Predicate<Unstructured> when = {},
+                               OwnerMatch match = OwnerMatch::Controller) {
+    return listenToKind<Unstructured>(std::move(kind), Adding::IsQuick, std::move(when),
+                                      ownerKeys<Unstructured>(match));
+  }
+  Controller& watchesKind(GroupKind kind, MapFunction<Unstructured, Key> map,
+                          Predicate<Unstructured> when = {}) {
+    addWatchesKind(std::move(kind), std::move(map), std::move(when));
+    return *this;
+  }
+  ControllerSource addWatchesKind(GroupKind kind, MapFunction<Unstructured, Key> map,
+                                  Predicate<Unstructured> when = {}) {
+    return listenToKind<Unstructured>(std::move(kind), Adding::TakesTime, std::move(when),
+                                      std::move(map));
   }
 
   /// Reconciles the keys that are pushed into the channel.
@@ -430,19 +453,37 @@ class Controller final : public detail::KeyedController<Key> {
   static GroupKind kindOfType() requires NamedObject<T> { return detail::kindOf(T()).groupKind(); }
 
   template <Cacheable U>
+  MapFunction<U, Key> ownerKeys(OwnerMatch match) const {
+    static_assert(std::same_as<Key, ObjectKey>, "owners have ObjectKeys: use watches()");
+    return [this, match](const U& object) {
+      return this->ownersOf(detail::ownershipOf(object), match);
+    };
+  }
+  template <Cacheable U>
   ControllerSource listen(const SharedInformer<U>& informer, Predicate<U> when, Adding adding,
                           MapFunction<U, Key> map) {
     return Base::addSource(sourceOf(
         informer, adding, std::make_unique<const MappedKeys<U>>(std::move(when), std::move(map))));
   }
+  // A template, because clang 14 fails for a MappedKeys of a type that is known here.
+  template <Cacheable U>
+  ControllerSource listenToKind(GroupKind kind, Adding adding, Predicate<U> when,
+                                MapFunction<U, Key> map) {
+    return Base::addSource(std::make_unique<const detail::KindSource<Key>>(
+        factory_, std::move(kind), adding,
+        std::make_shared<const MappedKeys<U>>(std::move(when), std::move(map)), beforeLate()));
+  }
   template <Cacheable U>
   auto sourceOf(const SharedInformer<U>& informer, Adding adding,
                 std::unique_ptr<const detail::ChangeKeys<Key>> keys) const {
-    return std::make_unique<const detail::InformerSource<Key>>(InformerAccess::coreOf(informer),
-                                                               adding, std::move(keys), [this] {
-                                                                 if (informer_.hasStarted())
-                                                                   factory_.startMore();
-                                                               });
+    return std::make_unique<const detail::InformerSource<Key>>(
+        InformerAccess::coreOf(informer), adding, std::move(keys), beforeLate());
+  }
+  // Runs informers that the factory has made for a source of a running controller.
+  std::function<void()> beforeLate() const {
+    return [this] {
+      if (informer_.hasStarted()) factory_.startMore();
+    };
   }
 
   const SharedInformerFactory& factory_;

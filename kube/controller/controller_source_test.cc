@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kube/base/internal/error_of_testing.h"
+#include "kube/base/internal/logged_testing.h"
 #include "kube/controller/controller_testing.h"
 
 namespace kube {
@@ -262,6 +263,57 @@ TEST_F(ControllerSourceTest, MetadataSuffice) {
   notes.waitFor("book/owner: PartialObjectMetadata book/owned added (secrets)");
   maps("book").remove("owner");
   notes.waitFor("book/owner is gone");
+}
+
+TEST_F(ControllerSourceTest, AKindMayComeChangeAndGo) {
+  const testing::Logged logged(LogLevel::Info);
+  const auto waitForLog = [&](const std::string& line) {
+    const auto deadline = std::chrono::steady_clock::now() + 1min;
+    while (logged.text().find(line) == std::string::npos) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "missing: " << line;
+      std::this_thread::yield();
+    }
+  };
+  const DynamicClient dynamic(clients.rest());
+  const auto create = [&](std::string_view name, std::string_view version) {
+    const GroupVersionResource resource{"sample.example.com", version, "networks"};
+    Unstructured object = testing::network(name);
+    object.setGvk({"sample.example.com", version, "Network"});
+    dynamic.resource(resource).inNamespace("book").create(object);
+  };
+  noteKeys();
+  controller.watchesKind({"sample.example.com", "Network"},
+                         [](const Unstructured& network) { return std::vector{keyOf(network)}; });
+  const auto running = start(controller);
+  notes.waitFor("ready");
+  waitForLog(
+      "the kind is not served yet: its source waits for a definition controller=maps "
+      "kind=Network.sample.example.com");
+  define(testing::kNetworks);
+  create("first", "v1");
+  notes.waitFor("book/first");
+  notes.waitFor("Network book/first added (networks)");
+  waitForLog("sample.example.com/v1, Resource=networks");
+
+  using Definition = apiextensionsv1::CustomResourceDefinition;
+  const ResourceClient<Definition> definitions(clients.rest());
+  Definition definition = definitions.get("networks.sample.example.com");
+  auto version = definition.spec->versions[0];
+  version.name = "v2";
+  version.storage = false;
+  definition.spec->versions.push_back(version);
+  definitions.update(definition);
+  waitForLog("sample.example.com/v2, Resource=networks");
+  create("second", "v2");
+  notes.waitFor("book/second");
+
+  definitions.remove("networks.sample.example.com");
+  waitForLog("the kind is not served any more");
+  notes.clear();
+  define(testing::kNetworks);
+  create("first", "v1");
+  notes.waitFor("book/first");
+  running->finish();
 }
 
 TEST_F(ControllerSourceTest, ADroppedSourceIsQuiet) {

@@ -152,7 +152,7 @@ class InformerSource final : public KeySource<Key> {
 
   /// `beforeLate` is called before a late start, to run the informer.
   InformerSource(std::shared_ptr<InformerCore> informer, Adding adding,
-                 std::unique_ptr<const ChangeKeys<Key>> keys, std::function<void()> beforeLate)
+                 std::shared_ptr<const ChangeKeys<Key>> keys, std::function<void()> beforeLate)
       : informer_(std::move(informer)),
         adding_(adding),
         keys_(std::move(keys)),
