@@ -118,6 +118,8 @@ class InformerFactory {
   /// Does nothing after shutdown(). Throws Error if no thread can be started; the informers started
   /// before it keep running.
   void start(const std::stop_token& stop = {}) { set_->start(stop); }
+  /// Runs informers that were requested after start(), until the others are stopped.
+  void startMore() const { set_->start({}); }
   /// Blocks until all informers have synced. Returns false if a stop is requested first, or a
   /// shutdown. Throws Error if an informer does not run because start() was not called after it was
   /// requested. Every few seconds, informers that have not synced are logged, with their last

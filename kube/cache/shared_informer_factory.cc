@@ -28,6 +28,19 @@ SharedInformer<Unstructured> SharedInformerFactory::forResource(
       obtain(detail::InformerRequest::of(DynamicClient(rest_), gvr, which, namespaces)));
 }
 
+SharedInformer<metav1::PartialObjectMetadata> SharedInformerFactory::metadataOf(
+    const GroupVersionResource& gvr) const {
+  return detail::InformerAccess::handleOf<metav1::PartialObjectMetadata>(
+      obtain(detail::InformerRequest::of(MetadataClient(rest_), gvr)));
+}
+
+SharedInformer<metav1::PartialObjectMetadata> SharedInformerFactory::metadataOf(
+    const GroupVersionResource& gvr, RestScope scope) const {
+  auto request = detail::InformerRequest::of(MetadataClient(rest_), gvr);
+  request.resource.scope = scope;
+  return detail::InformerAccess::handleOf<metav1::PartialObjectMetadata>(obtain(request));
+}
+
 InformerFactory::Core SharedInformerFactory::obtainOf(const detail::InformedType& type,
                                                       std::optional<metav1::ListOptions> which,
                                                       const std::optional<Strings>& namespaces,

@@ -85,6 +85,16 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
                                            const metav1::ListOptions& which,
                                            const std::optional<Strings>& namespaces = {}) const;
 
+  /// The informer of the metadata of a resource: names, labels, annotations and owners. It takes a
+  /// fraction of the memory of whole objects.
+  SharedInformer<metav1::PartialObjectMetadata> metadataOf(const GroupVersionResource& gvr) const;
+  template <NamedObject T>
+  SharedInformer<metav1::PartialObjectMetadata> metadataOf() const {
+    const ResourceInfo& resource = *TypeOf<T>::info.resource;
+    return metadataOf({resource.group, resource.version, resource.plural},
+                      resource.namespaced ? RestScope::Namespace : RestScope::Root);
+  }
+
   /// Sets how often handlers of one kind receive all objects anew. Affects informers that are
   /// requested later.
   template <NamedObject T>
@@ -92,9 +102,14 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
     setResync(TypeOf<T>::info, period);
   }
 
+  using InformerFactory::options;
+  const RestClient& rest() const noexcept { return rest_; }
+
  private:
   Core obtainOf(const detail::InformedType& type, std::optional<metav1::ListOptions> which = {},
                 const std::optional<Strings>& namespaces = {}, bool counted = false) const;
+  SharedInformer<metav1::PartialObjectMetadata> metadataOf(const GroupVersionResource& gvr,
+                                                           RestScope scope) const;
   void setResync(const TypeInfo& type, Clock::Duration period);
   std::optional<Clock::Duration> resyncOf(const TypeInfo& type) const;
 

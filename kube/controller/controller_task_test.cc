@@ -226,8 +226,7 @@ TEST_F(ControllerTaskTest, TasksRunOnTheProgramsExecutor) {
   });
   const auto running = start(controller);
   maps("book").create(map("first"));
-  loop.runUntil([&] { return clock.waiters() == 1; });
-  EXPECT_EQ(notes.count("begins book/first"), 1);
+  loop.runUntil([&] { return notes.count("begins book/first") == 1 && clock.waiters() == 1; });
   clock.advance(1s);
   loop.runUntil([&] { return ran.load() == std::this_thread::get_id(); });
   running->requestStop();

@@ -10,9 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kube/cache/core/v1.h"
-#include "kube/controller/reconcile_log_testing.h"
-#include "kube/testing/api_server_testing.h"
+#include "kube/controller/controller_testing.h"
 
 namespace kube {
 namespace {
@@ -24,42 +22,9 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::Notes;
-using testing::Running;
 using ::testing::UnorderedElementsAre;
 
-class ControllerTest : public testing::ApiServerTest {
- protected:
-  ControllerTest() { makeNamespace("book"); }
-  ~ControllerTest() override { factory.shutdown(); }
-
-  ControllerOptions fake() { return {.clock = &clock, .metrics = &metrics}; }
-  ControllerOptions real() { return {.metrics = &metrics}; }
-
-  std::unique_ptr<Running> start(detail::ControllerBase& controller) {
-    factory.start();
-    return std::make_unique<Running>(
-        [&controller](const std::stop_token& stop) { controller.run(stop); });
-  }
-  ConfigMap create(std::string_view name) const { return maps("book").create(map(name)); }
-  ConfigMap change(std::string_view name, std::string_view value) const {
-    ConfigMap object = maps("book").get(name);
-    object.data["k"] = value;
-    return maps("book").update(object);
-  }
-  Secret secret(std::string_view name) const {
-    Secret result;
-    result.metadata.name = name;
-    result.metadata.namespace_ = "book";
-    return result;
-  }
-  ResourceClient<Secret> secrets() const { return clients.coreV1().secrets("book"); }
-
-  FakeClock clock;
-  Metrics metrics;
-  Notes notes;
-  SharedInformerFactory factory{clients};
-};
+class ControllerTest : public testing::ControllerFixture {};
 
 TEST_F(ControllerTest, ReconcilesExistingObjectsAndLaterChanges) {
   create("a");

@@ -214,8 +214,7 @@ Manager::Manager(const Config& config, ManagerOptions options)
 Manager::~Manager() = default;
 
 Controller<Unstructured>& Manager::controller(std::string name, const RestMapping& mapping) {
-  return keep(std::make_unique<Controller<Unstructured>>(std::move(name), informers_, mapping,
-                                                         controllerOptions()));
+  return controller<Unstructured>(std::move(name), mapping);
 }
 
 void Manager::add(std::string name, std::function<void(std::stop_token stop)> work, RunsOn where) {

@@ -109,11 +109,18 @@ class Manager {
 
   /// Adds a controller. This and the next overload throw Error if a controller with that name
   /// exists: the two would share metrics and log.
-  template <NamedObject T>
-  Controller<T>& controller(std::string name) {
-    return keep(std::make_unique<Controller<T>>(std::move(name), informers_, controllerOptions()));
+  template <NamedObject T, ControllerKey Key = ObjectKey>
+  Controller<T, Key>& controller(std::string name) {
+    return keep(std::make_unique<Controller<T, Key>>(std::move(name), informers_,
+                                                     controllerOptions<Key>()));
   }
-  /// For a kind that is known by its name only.
+  /// For a kind that is known by its name only, or of which only the metadata matter: T is
+  /// Unstructured or PartialObjectMetadata.
+  template <Cacheable T>
+  Controller<T>& controller(std::string name, const RestMapping& mapping) {
+    return keep(std::make_unique<Controller<T>>(std::move(name), informers_, mapping,
+                                                controllerOptions<ObjectKey>()));
+  }
   Controller<Unstructured>& controller(std::string name, const RestMapping& mapping);
   /// Adds other work, which runs until it is asked to stop. It may return before. If it throws,
   /// everything is stopped and run() throws the same exception.
@@ -157,14 +164,15 @@ class Manager {
   };
 
   template <class T>
-  Controller<T>& keep(std::unique_ptr<Controller<T>> controller) {
-    Controller<T>& kept = *controller;
+  T& keep(std::unique_ptr<T> controller) {
+    T& kept = *controller;
     expectNew(kept.name());
     add(kept.name(), [&kept](const std::stop_token& stop) { kept.run(stop); });
     controllers_.push_back(std::move(controller));
     return kept;
   }
-  ControllerOptions controllerOptions() const {
+  template <ControllerKey Key>
+  ControllerOptionsFor<Key> controllerOptions() const {
     return {.clock = options_.clock, .metrics = options_.metrics};
   }
 

@@ -8,12 +8,13 @@
 //   });
 //
 // A predicate is any function of a Change. The predicates here work for every kind, typed and
-// Unstructured. They let additions and deletions pass and judge updates. Resyncs are updates
-// without a change: the predicates refuse them.
+// Unstructured, and for the filter of all sources (object_view.h). They let additions and deletions
+// pass and judge updates. Resyncs are updates without a change: the predicates refuse them.
 //
 // Thread safety: predicates are called by several threads at a time.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <string_view>
@@ -25,8 +26,14 @@
 
 namespace kube {
 
+class ObjectView;
+
+/// A type that predicates judge.
+template <class T>
+concept Judged = Cacheable<T> || std::same_as<T, ObjectView>;
+
 /// A change of an object. At least one of the two states is set.
-template <Cacheable T>
+template <Judged T>
 struct Change {
   const T* before = nullptr;  // null: the object was added
   const T* after = nullptr;   // null: the object was deleted
@@ -36,12 +43,12 @@ struct Change {
   const T& object() const noexcept { return after != nullptr ? *after : *before; }
 };
 
-template <Cacheable T>
+template <Judged T>
 using Predicate = std::function<bool(const Change<T>& change)>;
 
 namespace detail {
 
-template <Cacheable T>
+template <Judged T>
 std::int64_t generationIn(const T& object) noexcept {
   if constexpr (NamedObject<T>) {
     return object.metadata.generation;
@@ -49,7 +56,7 @@ std::int64_t generationIn(const T& object) noexcept {
     return object.generation();
   }
 }
-template <Cacheable T>
+template <Judged T>
 Map<String> labelsIn(const T& object) {
   if constexpr (NamedObject<T>) {
     return object.metadata.labels;
@@ -57,7 +64,7 @@ Map<String> labelsIn(const T& object) {
     return object.labels();
   }
 }
-template <Cacheable T>
+template <Judged T>
 Map<String> annotationsIn(const T& object) {
   if constexpr (NamedObject<T>) {
     return object.metadata.annotations;
@@ -66,27 +73,43 @@ Map<String> annotationsIn(const T& object) {
   }
 }
 
+template <Judged T>
+const String& versionIn(const T& object) noexcept {
+  if constexpr (Cacheable<T>) {
+    return resourceVersionOf(object);
+  } else {
+    return object.resourceVersion();
+  }
+}
+template <Judged T>
+bool selectsIn(const labels::Selector& selector, const T& object) {
+  if constexpr (Cacheable<T>) {
+    return selects(selector, object);
+  } else {
+    return object.selectedBy(selector);
+  }
+}
+
 struct GenerationChanged {
-  template <Cacheable T>
+  template <Judged T>
   bool operator()(const Change<T>& change) const {
     return !change.isUpdate() || generationIn(*change.before) != generationIn(*change.after);
   }
 };
 struct ResourceVersionChanged {
-  template <Cacheable T>
+  template <Judged T>
   bool operator()(const Change<T>& change) const {
-    return !change.isUpdate() ||
-           resourceVersionOf(*change.before) != resourceVersionOf(*change.after);
+    return !change.isUpdate() || versionIn(*change.before) != versionIn(*change.after);
   }
 };
 struct LabelsChanged {
-  template <Cacheable T>
+  template <Judged T>
   bool operator()(const Change<T>& change) const {
     return !change.isUpdate() || labelsIn(*change.before) != labelsIn(*change.after);
   }
 };
 struct AnnotationsChanged {
-  template <Cacheable T>
+  template <Judged T>
   bool operator()(const Change<T>& change) const {
     return !change.isUpdate() || annotationsIn(*change.before) != annotationsIn(*change.after);
   }
@@ -106,8 +129,8 @@ inline constexpr detail::AnnotationsChanged annotationsChanged;
 /// selector.
 inline auto labelsMatch(std::string_view selector) {
   return [parsed = labels::Selector::parse(selector)](const auto& change) {
-    return (change.before != nullptr && detail::selects(parsed, *change.before)) ||
-           (change.after != nullptr && detail::selects(parsed, *change.after));
+    return (change.before != nullptr && detail::selectsIn(parsed, *change.before)) ||
+           (change.after != nullptr && detail::selectsIn(parsed, *change.after));
   };
 }
 

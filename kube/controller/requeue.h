@@ -3,10 +3,12 @@
 //   return {};                          // when the object changes
 //   return kube::Requeue::after(30s);
 //   return kube::Requeue::now();
+//   return kube::Requeue::after(10min).withPriority(-10);   // behind what changes meanwhile
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "kube/base/clock.h"
 
@@ -26,9 +28,17 @@ class Requeue {
   static constexpr Requeue after(Clock::Duration delay) noexcept {
     return Requeue(When::After, std::max(delay, Clock::Duration::zero()));
   }
+  /// The same with another priority than the key had this time. Keys of changes have 0, those of
+  /// the first list and of resyncs -100; the highest is first.
+  constexpr Requeue withPriority(int priority) const noexcept {
+    Requeue result = *this;
+    result.priority_ = priority;
+    return result;
+  }
 
   constexpr When when() const noexcept { return when_; }
   constexpr Clock::Duration delay() const noexcept { return delay_; }
+  constexpr std::optional<int> priority() const noexcept { return priority_; }
 
   bool operator==(const Requeue&) const = default;
 
@@ -37,6 +47,7 @@ class Requeue {
 
   When when_ = When::Done;
   Clock::Duration delay_ = {};
+  std::optional<int> priority_ = {};
 };
 
 }  // namespace kube

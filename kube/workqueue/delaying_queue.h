@@ -68,6 +68,11 @@ class DelayingQueue : public WorkQueue<T> {
     WorkQueue<T>::shutDownWithDrain(stop);
   }
 
+ protected:
+  /// Adds an item whose time has come. A class that overrides this shuts the queue down before its
+  /// own destructor ends.
+  virtual void addDue(const T& item, int priority) { this->add(item, priority); }
+
  private:
   using Entry = detail::DelayedEntry<T>;
 
@@ -83,13 +88,13 @@ class DelayingQueue : public WorkQueue<T> {
   // Sets the timer for the earliest time. Returns the timer that it replaces. The caller destroys
   // that without the lock, because the timer's function takes the lock.
   Timer arm() KUBE_REQUIRES(heapMutex_);
-  void addDue();
+  void addAllDue();
   void dropDelayed();
 
   // No lock of the queue is taken while this is held.
   mutable detail::Mutex heapMutex_;
   bool closed_ KUBE_GUARDED_BY(heapMutex_) = false;
-  // Running calls of addDue(). Cancelling timer_ does not wait for a call that has set the next
+  // Running calls of addAllDue(). Cancelling timer_ does not wait for a call that has set the next
   // timer.
   int adding_ KUBE_GUARDED_BY(heapMutex_) = 0;
   std::condition_variable addingEnded_;
@@ -105,7 +110,7 @@ void DelayingQueue<T>::addAfter(const T& item, Clock::Duration delay, int priori
   if (this->shuttingDown()) return;
   if (auto* metrics = this->metrics()) metrics->retries.add();
   if (delay <= Clock::Duration::zero()) {
-    this->add(item, priority);
+    addDue(item, priority);
     return;
   }
   const Clock::TimePoint when = this->clock().deadlineAfter(delay);
@@ -168,11 +173,11 @@ template <QueueKey T>
 Timer DelayingQueue<T>::arm() {
   if (heap_.empty() || heap_.front()->when >= armedFor_) return {};
   armedFor_ = heap_.front()->when;
-  return std::exchange(timer_, this->clock().callAt(armedFor_, [this] { addDue(); }));
+  return std::exchange(timer_, this->clock().callAt(armedFor_, [this] { addAllDue(); }));
 }
 
 template <QueueKey T>
-void DelayingQueue<T>::addDue() {
+void DelayingQueue<T>::addAllDue() {
   std::vector<std::pair<T, int>> due;
   Timer replaced;
   {
@@ -199,7 +204,7 @@ void DelayingQueue<T>::addDue() {
     if (armedFor_ <= now) armedFor_ = Clock::noDeadline;
     replaced = arm();
   }
-  for (const auto& [item, priority] : due) this->add(item, priority);
+  for (const auto& [item, priority] : due) addDue(item, priority);
 }
 
 template <QueueKey T>
@@ -212,7 +217,7 @@ void DelayingQueue<T>::dropDelayed() {
   std::swap(items, table_);
   heap_.clear();
   addingEnded_.wait(lock, [&]() KUBE_REQUIRES(heapMutex_) { return adding_ == 0; });
-  lock.unlock();  // the end of the timer waits for addDue(), which takes the lock
+  lock.unlock();  // the end of the timer waits for addAllDue(), which takes the lock
 }
 
 }  // namespace kube

@@ -1,5 +1,5 @@
-// The parts that controllers of all kinds share: the queue, its workers, and the handling of keys
-// that fail. Programs use Controller<T>.
+// The parts that controllers of all kinds and keys share: names, options and metrics. Programs use
+// Controller<T>.
 #pragma once
 
 #include <cstdint>
@@ -12,45 +12,19 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/executor.h"
-#include "kube/base/internal/mutex.h"
 #include "kube/base/log.h"
 #include "kube/base/metrics.h"
-#include "kube/base/task.h"
-#include "kube/cache/internal/informer_core.h"
-#include "kube/controller/requeue.h"
+#include "kube/controller/object_view.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/object_key.h"
 #include "kube/meta/v1.h"
-#include "kube/workqueue/rate_limiting_queue.h"
 
 namespace kube {
-
-struct ControllerOptions {
-  /// The delay of a key that failed; null: defaultControllerRateLimiter().
-  std::shared_ptr<ItemRateLimiter<ObjectKey>> limiter = {};
-  Clock* clock = nullptr;      // null: the real one
-  Metrics* metrics = nullptr;  // null: defaultMetrics()
-};
-
-/// Called with a key that is given up, and the text of its last exception.
-using GiveUpFunction = std::function<void(const ObjectKey& key, const std::string& error)>;
 
 /// The owners of an object that its changes count for.
 enum class OwnerMatch : std::uint8_t { Controller, Every };
 
 namespace detail {
-
-using ControllerQueue = RateLimitingQueue<ObjectKey>;
-
-/// Maps changes of an informer's objects to keys of a controller, whatever the type of the objects.
-class ChangeKeys {
- public:
-  virtual ~ChangeKeys() = default;
-  /// Returns whether a change matters. `before` is null for an addition, `after` for a deletion.
-  virtual bool matters(const void* before, const void* after) const = 0;
-  /// Returns the keys for an object in one state.
-  virtual std::vector<ObjectKey> keysOf(const void* object) const = 0;
-};
 
 class ControllerBase {
  public:
@@ -62,72 +36,53 @@ class ControllerBase {
 
   /// Waits for the caches, works until a stop is requested, and returns when the last reconcile has
   /// ended. May be called again then, and reconciles every object again. Throws Error if there is
-  /// no reconcile function or the controller is already running, and passes on exceptions of
-  /// beforeWork().
-  void run(const std::stop_token& stop);
-
-  /// Queues a key, for a reason that no informer knows. Does nothing while the controller does not
-  /// run: every object is reconciled when it starts.
-  void enqueue(const ObjectKey& key) const;
+  /// no reconcile function or the controller is already running, TimeoutError after syncTimeout(),
+  /// and passes on exceptions of beforeWork() and of functions that are sources.
+  virtual void run(const std::stop_token& stop) = 0;
 
  protected:
-  // Matter if the states before and after an update may have different keys: the owner, or the
-  // result of a map, may have changed.
-  enum class BothStates : bool { AreOne, Matter };
-  // TakesTime for map functions, which users write.
-  enum class Adding : bool { TakesTime, IsQuick };
-  using ReconcileFunction =
-      std::function<Requeue(const ObjectKey& key, const std::stop_token& stop)>;
-  using ReconcileTask =
-      std::function<Task<Requeue>(const ObjectKey& key, const std::stop_token& stop)>;
-
-  ControllerBase(std::string name, ControllerOptions options, GroupKind kind, bool namespaced);
+  ControllerBase(std::string name, Clock* clock, Metrics* metrics, GroupKind kind, bool namespaced);
 
   /// Returns the keys of an object's owners that are of this controller's kind.
   std::vector<ObjectKey> ownersOf(const metav1::ObjectMeta& object, OwnerMatch match) const;
-  /// Throws Error while the controller runs.
-  void expectIdle(const char* what) const;
-  /// Feeds changes of the informer's objects to the queue.
-  void listen(std::shared_ptr<InformerCore> informer, BothStates states, Adding adding,
-              std::unique_ptr<const ChangeKeys> keys);
+  std::string nameOfWorker() const;
 
-  // One of these, or none.
-  ReconcileFunction reconcile_;
-  ReconcileTask reconcileTask_;
+  // The metrics, with the names of controller-runtime.
+  struct Counts;
+
+  const std::string name_;
+  Clock& clock_;
+  Metrics* const metrics_;
+  const GroupKind kind_;
+  const bool namespaced_;
+  const Logger log_;
+  const std::unique_ptr<Counts> counts_;
+
   std::function<void(const std::stop_token& stop)> beforeWork_;
-  GiveUpFunction onGiveUp_;
+  Predicate<ObjectView> filter_;
   int workers_ = 1;
   std::optional<int> inFlight_;  // as many as there are workers, if it is not set
   Executor executor_;            // none: threads of the controller run the tasks
   std::optional<int> maxRetries_;
+  Clock::Duration reconcileTimeout_{};  // 0: none
+  Clock::Duration syncTimeout_{};       // 0: none
+};
 
- private:
-  class Run;
-  void checkComplete() const;
-  std::string nameOfWorker() const;
-  int keysAtATime() const { return reconcileTask_ ? inFlight_.value_or(workers_) : workers_; }
+struct ControllerBase::Counts {
+  Counts(Metrics& metrics, const std::string& name);
 
-  struct Counts;
-  struct Source {
-    std::shared_ptr<InformerCore> informer;
-    BothStates states;
-    Adding adding;
-    std::shared_ptr<const ChangeKeys> keys;
-  };
-  class SourceHandler;
-
-  const std::string name_;
-  const ControllerOptions options_;
-  const GroupKind kind_;
-  const bool namespaced_;
-  Clock& clock_;
-  const Logger log_;
-  const std::unique_ptr<Counts> counts_;
-  std::vector<Source> sources_;
-
-  mutable Mutex runningMutex_;
-  // Null while the controller does not run.
-  std::shared_ptr<ControllerQueue> running_ KUBE_GUARDED_BY(runningMutex_);
+  MetricFamily<Counter>& totals;
+  Counter& success;
+  Counter& error;
+  Counter& requeue;
+  Counter& requeueAfter;
+  Counter& errors;
+  Counter& givenUp;
+  Counter& panics;
+  Counter& timeouts;
+  Histogram& seconds;
+  Gauge& workers;
+  Gauge& active;
 };
 
 }  // namespace detail

@@ -1,0 +1,417 @@
+// A run of a controller: its workers, and the handling of keys that fail.
+//
+// Included where it is compiled: once for ObjectKey, and in programs with keys of their own.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kube/base/error.h"
+#include "kube/base/internal/guarded.h"
+#include "kube/base/internal/slow_wait.h"
+#include "kube/base/internal/start_thread.h"
+#include "kube/base/joined.h"
+#include "kube/base/task_scope.h"
+#include "kube/controller/internal/keyed_controller.h"
+#include "kube/controller/internal/time_limit.h"
+#include "kube/controller/internal/worker_threads.h"
+#include "kube/workqueue/async_work_queue.h"
+#include "kube/workqueue/internal/queue_metrics.h"
+
+namespace kube::detail {
+
+// Exists from the beginning of a run() to its end.
+template <ControllerKey Key>
+class KeyedController<Key>::Run {
+ public:
+  Run(KeyedController& controller, const std::stop_token& stop)
+      : controller_(controller),
+        counts_(*controller.counts_),
+        intake_(std::make_shared<Intake>(controller.limiter_,
+                                         QueueOptions{.name = controller.name_,
+                                                      .clock = &controller.clock_,
+                                                      .metrics = controller.metrics_},
+                                         controller.log_, controller.filter_,
+                                         controller.takesContext_)),
+        queue_(intake_->queue()),
+        onStop_(stop, [this] { intake_->requestStop(); }) {
+    const Lock lock(controller_.runningMutex_);
+    if (controller_.running_) {
+      throw Error("controller \"" + controller_.name_ + "\": is already running");
+    }
+    controller_.running_ = intake_;
+  }
+  ~Run() {
+    intake_->requestStop();
+    controller_.sources_->end();
+    intake_->close();
+    const Lock lock(controller_.runningMutex_);
+    controller_.running_ = nullptr;
+  }
+
+  std::stop_token stopToken() const noexcept { return intake_->stopToken(); }
+  // Throws the exception that a source has ended the run with.
+  void rethrow() const { intake_->rethrow(); }
+
+  // Returns false if a stop is requested first.
+  bool waitForSync() {
+    const std::stop_token stop = stopToken();
+    const Slots slots = controller_.sources_->begin(intake_);
+    const Slot* waiting = nullptr;
+    Mutex waitingMutex;
+    const auto describe = [&] {
+      std::shared_ptr<RunningSource> running;
+      const Lock lock(waitingMutex);
+      if (waiting != nullptr) running = waiting->running();
+      return running ? running->describe() : std::string();
+    };
+    const SlowWait slow(controller_.clock_, [&](Clock::Duration waited) {
+      controller_.log_.warning("has been waiting {} for the cache of {}", inSeconds(waited),
+                               describe());
+    });
+    std::optional<TimeLimit> limit;
+    if (const auto most = controller_.syncTimeout_; most > Clock::Duration::zero()) {
+      limit.emplace(controller_.clock_, most, stop, [] {});
+    }
+    for (const std::shared_ptr<Slot>& slot : slots) {
+      {
+        const Lock lock(waitingMutex);
+        waiting = slot.get();
+      }
+      if (runBlocking(slot->waitForSync(), limit ? limit->token() : stop)) continue;
+      if (stop.stop_requested()) return false;
+      if (slot->dropped()) continue;
+      if (limit && limit->over()) {
+        throw TimeoutError(fmt::format("controller \"{}\": a cache has not synced in {}: {}",
+                                       controller_.name_, inSeconds(controller_.syncTimeout_),
+                                       describe()));
+      }
+      throw Error(fmt::format("controller \"{}\": the source \"{}\" has ended", controller_.name_,
+                              slot->name()));
+    }
+    return true;
+  }
+
+  void work() {
+    const int count = controller_.keysAtATime();
+    counts_.workers.set(count);
+    std::vector<Hand> hands(static_cast<std::size_t>(count));
+    if (controller_.reconcileTask_) {
+      workInTasks(hands);
+    } else {
+      workOnThreads(hands);
+    }
+  }
+
+ private:
+  using Intake = ControllerIntake<Key>;
+  using Slot = typename ControllerSources<Key>::Slot;
+  using Slots = typename ControllerSources<Key>::Slots;
+
+  /// The key that a worker reconciles, for other threads to read.
+  class Hand {
+   public:
+    void take(const Key& key, Clock::TimePoint now) {
+      const Lock lock(keyMutex_);
+      key_ = key;
+      since_ = now;
+    }
+    void letGo() {
+      const Lock lock(keyMutex_);
+      key_.reset();
+    }
+    std::pair<std::optional<Key>, Clock::TimePoint> has() const {
+      const Lock lock(keyMutex_);
+      return {key_, since_};
+    }
+
+   private:
+    mutable Mutex keyMutex_;
+    std::optional<Key> key_ KUBE_GUARDED_BY(keyMutex_);
+    Clock::TimePoint since_ KUBE_GUARDED_BY(keyMutex_){};
+  };
+
+  void workOnThreads(std::vector<Hand>& hands) {
+    std::vector<std::jthread> workers;  // joined at the end, also after an exception
+    try {
+      for (Hand& hand : hands) {
+        startingThread(controller_.nameOfWorker(), [&] {
+          workers.emplace_back(
+              [this, &hand, token = stopToken()] { runBlocking(worker(hand), token); });
+        });
+      }
+    } catch (...) {  // no thread could be started
+      intake_->requestStop();
+      throw;
+    }
+    waitForEnd(hands, [&] { workers.clear(); });
+  }
+
+  void workInTasks(std::vector<Hand>& hands) {
+    std::optional<WorkerThreads> threads;
+    if (!controller_.executor_) threads.emplace(controller_.nameOfWorker(), controller_.workers_);
+    TaskScope workers(threads ? threads->executor() : controller_.executor_, stopToken());
+    for (Hand& hand : hands) workers.start(worker(hand), controller_.nameOfWorker());
+    waitForEnd(hands, [&] { workers.wait(); });
+  }
+
+  // Waits for a stop and then, by `join`, for the workers.
+  template <class Join>
+  void waitForEnd(const std::vector<Hand>& hands, Join join) {
+    controller_.clock_.sleepUntil(Clock::noDeadline, stopToken());
+    const SlowWait slow(controller_.clock_, [&](Clock::Duration) { reportBusy(hands); });
+    join();
+  }
+
+  void reportBusy(const std::vector<Hand>& hands) const {
+    constexpr int kNamed = 20;
+    int busy = 0;
+    for (const Hand& hand : hands) {
+      const auto [key, since] = hand.has();
+      if (!key || ++busy > kNamed) continue;
+      controller_.log_.warning({{"object", keyText(*key)}},
+                               "stopping: waiting for reconcile to return, which has been busy for "
+                               "{}",
+                               inSeconds(controller_.clock_.now() - since));
+    }
+    if (busy > kNamed) {
+      controller_.log_.warning("stopping: waiting for {} more objects", busy - kNamed);
+    }
+  }
+
+  Task<void> worker(Hand& hand) {
+    const TaskContext& context = co_await CurrentContext();
+    for (WorkItem<Key> item;;) {
+      const bool any = co_await queue_.async().next(item);
+      if (!any) co_return;
+      hand.take(*item, controller_.clock_.now());
+      co_await handle(item, context.stop);
+      hand.letGo();
+    }
+  }
+
+  // Calls reconcile(). No exception may end the worker.
+  Task<void> handle(const WorkItem<Key>& item, const std::stop_token& stop) {
+    try {
+      co_await reconcile(item, stop);
+    } catch (const std::exception& error) {
+      controller_.log_.error({{"object", keyText(*item)}}, "queueing the key again failed: {}",
+                             error.what());
+    } catch (...) {
+      controller_.log_.error({{"object", keyText(*item)}}, "queueing the key again failed");
+    }
+  }
+
+  Task<void> reconcile(const WorkItem<Key>& item, const std::stop_token& stop) {
+    intake_->noteTaken(*item);
+    const auto begun = controller_.clock_.now();
+    counts_.active.add(1);
+    Requeue result;
+    std::optional<Failure> failure;
+    std::unique_ptr<ReconcileContext> context;
+    std::optional<TimeLimit> limit;
+    std::stop_token limited;
+    try {
+      if (controller_.reconcileTimeout_ > Clock::Duration::zero()) limitTime(limit, *item, stop);
+      if (controller_.takesContext_) context = contextOf(item, limit, stop);
+      if (limit) limited = limit->token();
+      const Attempt attempt{limit ? limited : stop, context.get()};
+      if (!controller_.reconcileTask_) {
+        result = controller_.reconcile_(*item, attempt);
+      } else if (!limit) {
+        result = co_await controller_.reconcileTask_(*item, attempt);
+      } else {
+        const TaskContext& outer = co_await CurrentContext();
+        TaskContext inner = outer;
+        inner.stop = limited;
+        Task<Requeue> task = controller_.reconcileTask_(*item, attempt);
+        result = co_await TaskAccess::inContext(task, inner);
+      }
+    } catch (const TerminalError& error) {
+      failure.emplace(error.what(), true);
+    } catch (const std::exception& error) {
+      failure.emplace(error.what());
+    } catch (...) {
+      failure.emplace("an exception that is not a std::exception");
+      counts_.panics.add();
+    }
+    counts_.active.add(-1);
+    const Clock::Duration taken = controller_.clock_.now() - begun;
+    counts_.seconds.observe(secondsOf(taken));
+    if (limit && limit->over()) {
+      counts_.timeouts.add();
+      if (failure) {
+        failure->text = fmt::format("after {}, with a limit of {}: {}", inSeconds(taken),
+                                    inSeconds(controller_.reconcileTimeout_), failure->text);
+      }
+    }
+    if (failure) {
+      onFailure(item, *failure, context.get(), stop);
+    } else {
+      onSuccess(item, result);
+    }
+  }
+
+  struct Failure {
+    explicit Failure(std::string text, bool terminal = false)
+        : text(std::move(text)), terminal(terminal) {}
+    std::string text;
+    bool terminal;
+  };
+
+  void limitTime(std::optional<TimeLimit>& limit, const Key& key, const std::stop_token& stop) {
+    limit.emplace(controller_.clock_, controller_.reconcileTimeout_, stop, [this, &key] {
+      controller_.log_.warning({{"object", keyText(key)}},
+                               "reconciling has not ended in {}, and is asked to stop",
+                               inSeconds(controller_.reconcileTimeout_));
+    });
+  }
+
+  std::unique_ptr<ReconcileContext> contextOf(const WorkItem<Key>& item,
+                                              const std::optional<TimeLimit>& limit,
+                                              const std::stop_token& stop) {
+    auto context = std::make_unique<ReconcileContext>();
+    context->id = newReconcileId();
+    context->log = controller_.log_.with("object", keyText(*item)).with("reconcileID", context->id);
+    WakeReasons reasons = intake_->takeReasons(*item);
+    context->reasons = std::move(reasons.last);
+    context->reasonCount = reasons.count;
+    context->attempt = intake_->failures().count(*item) + 1;
+    context->priority = item.priority();
+    if (limit) context->deadline = limit->deadline();
+    context->stop = limit ? limit->token() : stop;
+    return context;
+  }
+
+  void onSuccess(const WorkItem<Key>& item, const Requeue& result) {
+    intake_->failures().forget(*item);
+    const int priority = result.priority().value_or(item.priority());
+    switch (result.when()) {
+      case Requeue::When::Done:
+        queue_.forget(*item);
+        counts_.success.add();
+        return;
+      case Requeue::When::Now:
+        queue_.addRateLimited(*item, priority);
+        counts_.requeue.add();
+        return;
+      case Requeue::When::After:
+        queue_.forget(*item);
+        queue_.addAfter(*item, result.delay(), priority);
+        counts_.requeueAfter.add();
+        return;
+    }
+  }
+
+  void onFailure(const WorkItem<Key>& item, const Failure& failure, ReconcileContext* context,
+                 const std::stop_token& stop) {
+    const Key& key = *item;
+    const Logger log =
+        context != nullptr ? context->log : controller_.log_.with("object", keyText(key));
+    if (stop.stop_requested()) {  // most likely the cause of the failure
+      log.debug("reconciling ended early because of the stop: {}", failure.text);
+      return;
+    }
+    counts_.errors.add();
+    counts_.error.add();
+    const int failed = intake_->failures().add(key) + 1;
+    if (!failure.terminal && (!controller_.maxRetries_ || failed <= *controller_.maxRetries_)) {
+      log.warning({{"failures", failed}}, "reconciling failed and will be retried: {}",
+                  failure.text);
+      if (context != nullptr) {
+        intake_->keepReasons(key, {std::move(context->reasons), context->reasonCount});
+      }
+      queue_.addRateLimited(key, item.priority());
+      return;
+    }
+    intake_->failures().forget(key);
+    queue_.forget(key);
+    counts_.givenUp.add();
+    log.error({{"failures", failed}}, "reconciling failed {} and is given up: {}",
+              failure.terminal ? "for good" : "too often", failure.text);
+    if (!controller_.onGiveUp_) return;
+    guarded(controller_.log_, "onGiveUp", [&] { controller_.onGiveUp_(key, failure.text); });
+  }
+
+  KeyedController& controller_;
+  Counts& counts_;
+  const std::shared_ptr<Intake> intake_;
+  typename Intake::Queue& queue_;
+  const std::stop_callback<std::function<void()>> onStop_;
+};
+
+template <ControllerKey Key>
+KeyedController<Key>::KeyedController(std::string name, ControllerOptionsFor<Key> options,
+                                      GroupKind kind, bool namespaced)
+    : ControllerBase(std::move(name), options.clock, options.metrics, std::move(kind), namespaced),
+      limiter_(std::move(options.limiter)) {}
+
+template <ControllerKey Key>
+KeyedController<Key>::~KeyedController() {
+  sources_->clear();
+}
+
+template <ControllerKey Key>
+void KeyedController<Key>::expectIdle(const char* what) const {
+  const Lock lock(runningMutex_);
+  if (running_) throw Error("controller \"" + name_ + "\": is running: " + what);
+}
+
+template <ControllerKey Key>
+void KeyedController<Key>::enqueue(const Key& key, int priority) const {
+  std::shared_ptr<ControllerIntake<Key>> intake;
+  {
+    const Lock lock(runningMutex_);
+    intake = running_;
+  }
+  if (!intake) return;
+  intake->wake(key, priority, [] { return WakeReason{.source = "enqueue"}; });
+}
+
+template <ControllerKey Key>
+ControllerSource KeyedController<Key>::addSource(std::unique_ptr<const KeySource<Key>> source) {
+  return ControllerSource(sources_->add(std::move(source)));
+}
+
+template <ControllerKey Key>
+void KeyedController<Key>::checkComplete() const {
+  const auto incomplete = [&](const char* why) {
+    throw Error(fmt::format("controller \"{}\": {}", name_, why));
+  };
+  if (reconcileTask_) return;
+  if (!reconcile_) incomplete("there is no reconcile function");
+  if (inFlight_) incomplete("inFlight() needs a reconcile function that is a coroutine");
+  if (executor_) incomplete("executor() needs a reconcile function that is a coroutine");
+}
+
+template <ControllerKey Key>
+void KeyedController<Key>::run(const std::stop_token& stop) {
+  checkComplete();
+  if (stop.stop_requested()) return;
+  Run run(*this, stop);
+  log_.info("waiting for caches");
+  if (!run.waitForSync()) return run.rethrow();
+  try {
+    if (beforeWork_) beforeWork_(run.stopToken());
+  } catch (const std::exception& error) {
+    run.rethrow();
+    if (!stop.stop_requested()) throw;
+    log_.info("stopped before the first key: {}", error.what());
+    return;
+  }
+  log_.info("working on up to {} keys at a time", keysAtATime());
+  run.work();
+  log_.info("ended");
+  run.rethrow();
+}
+
+}  // namespace kube::detail
