@@ -32,7 +32,8 @@
 //       });
 //
 // Up to a thousand keys are then reconciled at a time, on two threads, or on an Executor of the
-// program. Everything else is the same for both kinds of functions.
+// program. Everything else is the same for both kinds of functions. `co_await
+// networks.async().run()` runs the controller without a thread that waits.
 //
 // Errors: if reconcile throws anything, its key is retried after a delay that grows from 5 ms to
 // 1000 s. With maxRetries(), the controller gives the key up after that many retries, calls
@@ -149,8 +150,8 @@ class Controller final : public detail::ControllerBase {
     inFlight_ = count;
     return *this;
   }
-  /// Runs the coroutines on this executor instead of threads of the controller. run() must be
-  /// called on another thread than the executor's, which has to run until run() has returned.
+  /// Runs the coroutines on this executor instead of threads of the controller. The executor has to
+  /// run until run() has returned; the blocking run() must be called on another thread than its.
   Controller& executor(Executor executor) {
     expectIdle("the executor cannot be set");
     executor_ = std::move(executor);

@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <deque>
 #include <exception>
-#include <thread>
 #include <type_traits>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/finally.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/internal/own_thread.h"
 #include "kube/base/internal/periodic_task.h"
 #include "kube/base/internal/slow_wait.h"
-#include "kube/base/internal/start_thread.h"
 #include "kube/base/joined.h"
+#include "kube/base/task_scope.h"
 #include "kube/http/internal/descriptor.h"
 #include "kube/rest/rest_client.h"
 
@@ -61,60 +61,66 @@ ManagerOptions completed(ManagerOptions options, const Config& config) {
 
 }  // namespace
 
-// Threads of runnables that stop together: when one of them fails, or when the stop token is
-// triggered.
+// Works that stop together: when one of them fails, or when the stop token is triggered.
 class Manager::Group {
  public:
-  Group(const Manager& manager, const std::stop_token& stop)
-      : options_(manager.options_),
-        log_(manager.log_),
-        clock_(orReal(options_.clock)),
-        onStop_(stop, [this] { stop_.request_stop(); }) {}
-  ~Group() {
-    stop_.request_stop();
-    join();
-  }
+  Group(Manager& manager, const detail::TaskContext& context)
+      : manager_(manager),
+        clock_(orReal(manager.options_.clock)),
+        tasks_(context.executor, context.stop) {}
 
-  void start(const Runnable& runnable) {
-    Started& started = started_.emplace_back(runnable.name);
-    try {
-      started.thread = detail::startingThread("\"" + runnable.name + "\" of a manager", [&] {
-        return std::thread([this, &runnable, &started] { run(runnable, started); });
-      });
-    } catch (...) {
-      started_.pop_back();
-      throw;
+  void start(RunsOn where) {
+    for (const Runnable& runnable : manager_.runnables_) {
+      if (runnable.where != where) continue;
+      tasks_.start(run(started_.emplace_back(runnable)), runnable.name);
     }
   }
+  std::stop_token token() const { return tasks_.stopToken(); }
+  void requestStop() { tasks_.requestStop(); }
 
-  std::stop_token token() const { return stop_.get_token(); }
-  // Blocks until all threads have ended. Throws the first exception of a runnable.
-  void wait() {
-    join();
-    rethrow();
-  }
-  void rethrow() {
+  // Waits until all works have ended, and throws the first exception of one. After the stop, the
+  // log names works that take long to end.
+  Task<void> join() {
+    std::optional<detail::SlowWait> slow;
+    Timer grace;
+    const std::stop_callback onStop(token(), [&] {
+      slow.emplace(clock_, [this](Clock::Duration waited) {
+        log().warning("stopping: has been waiting {} for {}", detail::inSeconds(waited), unended());
+      });
+      try {
+        grace = clock_.callAfter(manager_.options_.gracePeriod, [this] { onGraceOver(); });
+      } catch (const Error& error) {
+        log().error("the end of the grace period will not be noticed: {}", error.what());
+      }
+    });
+    const std::stop_token never;
+    co_await detail::underStop(tasks_.join(), never);
     const detail::Lock lock(errorMutex_);
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
   struct Started {
-    explicit Started(std::string name) : name(std::move(name)) {}
-    const std::string name;
-    std::thread thread;
+    explicit Started(const Runnable& runnable) : runnable(runnable) {}
+    const Runnable& runnable;
     std::atomic<bool> ended = false;
   };
 
-  void run(const Runnable& runnable, Started& started) {
+  Task<void> run(Started& started) {
+    const std::string& name = started.runnable.name;
     try {
-      runnable.work(stop_.get_token());
-      log_.debug("\"{}\" has ended", runnable.name);
+      co_await manager_.workOf(started.runnable);
+      log().debug("\"{}\" has ended", name);
+    } catch (const CanceledError& error) {
+      if (!token().stop_requested()) {
+        log().error("\"{}\" has failed: {}", name, error.what());
+        fail();
+      }
     } catch (const std::exception& error) {
-      log_.error("\"{}\" has failed: {}", runnable.name, error.what());
+      log().error("\"{}\" has failed: {}", name, error.what());
       fail();
     } catch (...) {
-      log_.error("\"{}\" has thrown an exception that is not a std::exception", runnable.name);
+      log().error("\"{}\" has thrown an exception that is not a std::exception", name);
       fail();
     }
     started.ended = true;
@@ -124,52 +130,31 @@ class Manager::Group {
       const detail::Lock lock(errorMutex_);
       if (!error_) error_ = std::current_exception();
     }
-    stop_.request_stop();
-  }
-  void join() {
-    if (started_.empty()) return;
-    waitForAll();
-    started_.clear();
-  }
-  void waitForAll() {
-    // After the stop, the log names runnables that take long to end.
-    std::optional<detail::SlowWait> slow;
-    Timer grace;
-    const std::stop_callback onStop(stop_.get_token(), [&] {
-      slow.emplace(clock_, [this](Clock::Duration waited) {
-        log_.warning("stopping: has been waiting {} for {}", detail::inSeconds(waited), unended());
-      });
-      try {
-        grace = clock_.callAfter(options_.gracePeriod, [this] { onGraceOver(); });
-      } catch (const Error& error) {
-        log_.error("the end of the grace period will not be noticed: {}", error.what());
-      }
-    });
-    for (Started& started : started_) started.thread.join();
+    requestStop();
   }
   std::string unended() const {
     std::vector<std::string> names;
     for (const Started& started : started_) {
-      if (!started.ended) names.push_back("\"" + started.name + "\"");
+      if (!started.ended) names.push_back("\"" + started.runnable.name + "\"");
     }
     return joined(names, ", ");
   }
   void onGraceOver() const {
     const std::string names = unended();
     if (names.empty()) return;
-    log_.error("the grace period of {} is over, and these have not ended: {}",
-               detail::inSeconds(options_.gracePeriod), names);
-    if (options_.onGraceOver) options_.onGraceOver();
+    const ManagerOptions& options = manager_.options_;
+    log().error("the grace period of {} is over, and these have not ended: {}",
+                detail::inSeconds(options.gracePeriod), names);
+    if (options.onGraceOver) options.onGraceOver();
   }
+  const Logger& log() const { return manager_.log_; }
 
-  const ManagerOptions& options_;
-  const Logger& log_;
+  Manager& manager_;
   Clock& clock_;
-  std::stop_source stop_;
   std::deque<Started> started_;
   detail::Mutex errorMutex_;
   std::exception_ptr error_ KUBE_GUARDED_BY(errorMutex_);
-  std::stop_callback<std::function<void()>> onStop_;
+  TaskScope tasks_;  // uses the members above
 };
 
 Manager::Manager(const Config& config, ManagerOptions options)
@@ -180,7 +165,7 @@ Manager::Manager(const Config& config, ManagerOptions options)
       informers_(clients_, options_.informers) {
   if (!options_.leaderElection.name.empty()) {
     LeaderElectionOptions election = options_.leaderElection;
-    election.onStartedLeading = [this](const std::stop_token& stop) { runAsLeader(stop); };
+    election.leading = [this] { return workAsLeader(); };
     elector_ = std::make_unique<LeaderElector>(clients_.rest(), std::move(election));
     health_.add("leaderElection", [this] { elector_->check(); });
   }
@@ -218,9 +203,7 @@ Controller<Unstructured>& Manager::controller(std::string name, const RestMappin
                                                          controllerOptions()));
 }
 
-void Manager::add(std::string name, std::function<void(std::stop_token stop)> work, RunsOn where) {
-  runnables_.push_back({std::move(name), std::move(work), where});
-}
+void Manager::addWork(Runnable runnable) { runnables_.push_back(std::move(runnable)); }
 
 void Manager::addHealthCheck(std::string name, HealthCheck check) {
   health_.add(std::move(name), std::move(check));
@@ -280,40 +263,72 @@ void Manager::serve(ServerRequest request, const Responder& responder) {
       {.status = 404, .body = "not found: this server has /healthz, /readyz and /metrics\n"});
 }
 
-void Manager::start(Group& group, RunsOn where) const {
-  for (const Runnable& runnable : runnables_) {
-    if (runnable.where == where) group.start(runnable);
-  }
+// A blocking run() gives each work a thread of its own, also one that is a coroutine.
+Task<void> Manager::workOf(const Runnable& runnable) const {
+  if (runnable.task && !blocks_) return runnable.task();
+  return detail::onOwnThread("\"" + runnable.name + "\" of a manager", runnable.work);
 }
 
-void Manager::run(const std::stop_token& stop) {
+void Manager::run(const std::stop_token& stop) { blockOn(runTask(true), stop); }
+AsyncManager Manager::async() noexcept { return AsyncManager(*this); }
+Task<void> AsyncManager::run() const { return manager_->runTask(false); }
+
+Task<void> Manager::runTask(bool blocks) {
   if (ran_.exchange(true)) throw Error("manager: run() may be called only once");
-  std::stop_source informersStop;
-  informers_.start(informersStop.get_token());
-  const detail::Finally ending([&] { informers_.shutdown(); });
+  blocks_ = blocks;
+  const detail::Finally ending([this] { informers_.shutdown(); });
+  std::exception_ptr failure;
+  try {
+    co_await work();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  // Handlers may take time to return.
+  const std::stop_token never;
+  co_await detail::underStop(endInformers(), never);
+  if (failure) std::rethrow_exception(failure);
+}
+
+Task<void> Manager::endInformers() {
+  return detail::onOwnThread("the end of a manager's informers",
+                             [this](const std::stop_token&) { informers_.shutdown(); });
+}
+
+Task<void> Manager::work() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
+  informers_.start();
   log_.info("waiting for caches");
-  if (!informers_.waitForSync(stop)) return;
+  const bool synced = co_await informers_.async().waitForSync();
+  if (!synced) co_return;
   synced_ = true;
 
-  Group everywhere(*this, stop);
-  start(everywhere, RunsOn::Every);
-  if (elector_) {
-    campaign(everywhere.token());
-  } else {
-    runAsLeader(everywhere.token());
+  Group everywhere(*this, context);
+  everywhere.start(RunsOn::Every);
+  std::exception_ptr failure;
+  try {
+    co_await withStop(elector_ ? campaign() : workAsLeader(), everywhere.token());
+  } catch (...) {
+    failure = std::current_exception();
+    everywhere.requestStop();
   }
-  everywhere.wait();
+  try {
+    co_await everywhere.join();
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
-void Manager::runAsLeader(const std::stop_token& stop) {
+Task<void> Manager::workAsLeader() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
   working_ = true;
-  const detail::Finally ending([&] { working_ = false; });
-  Group group(*this, stop);
-  start(group, RunsOn::Leader);
-  group.wait();
+  const detail::Finally ending([this] { working_ = false; });
+  Group group(*this, context);
+  group.start(RunsOn::Leader);
+  co_await group.join();
 }
 
-void Manager::campaign(const std::stop_token& stop) {
+Task<void> Manager::campaign() {
   const LeaderElectionOptions& election = options_.leaderElection;
   // The work may use half of the time between renewDeadline and leaseDuration to end; the other
   // half is left for the watchdog to end the process.
@@ -328,7 +343,8 @@ void Manager::campaign(const std::stop_token& stop) {
       _exit(1);
     }
   });
-  if (elector_->run(stop)) return;
+  const bool kept = co_await elector_->async().run();
+  if (kept) co_return;
   throw Error(fmt::format("manager: the lease {}/{} is lost", election.namespace_, election.name));
 }
 

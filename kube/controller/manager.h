@@ -11,6 +11,9 @@
 //   manager.add("certificates", [](std::stop_token stop) { kube::until(1h, stop, renew); });
 //   manager.run(kube::signalStop());            // then main() returns
 //
+// `co_await manager.async().run()` does the same on an executor of the program, without a thread
+// that waits: coroutines of controllers and of other work run there.
+//
 // Starting: HTTP is first; then the informers, until all have synced; then the work of every copy;
 // then, once this copy leads, the controllers. Stopping has the opposite order: the work ends, the
 // lease is released if `releaseOnCancel` says so, the informers end, and HTTP is last.
@@ -50,6 +53,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -60,6 +64,7 @@
 #include <vector>
 
 #include "kube/base/metrics.h"
+#include "kube/base/task.h"
 #include "kube/base/task_threads.h"
 #include "kube/cache/shared_informer_factory.h"
 #include "kube/client/clientset.h"
@@ -97,6 +102,22 @@ struct ManagerOptions {
 /// The copies that run a piece of work.
 enum class RunsOn : std::uint8_t { Leader, Every };
 
+class Manager;
+
+class AsyncManager {
+ public:
+  explicit AsyncManager(Manager& manager) noexcept : manager_(&manager) {}
+
+  /// As Manager::run(), with the stop token of the tree. Work that is a coroutine, and so the
+  /// reconcile functions of controllers without an executor of their own, runs on the executor of
+  /// the tree; other work has threads. The manager outlives the task. Destroying the task gives up
+  /// coroutines, and waits for all other work and for handlers; the lease is left to expire.
+  Task<void> run() const;
+
+ private:
+  Manager* manager_;
+};
+
 class Manager {
  public:
   /// Throws ConfigError for invalid options, and if the manager cannot listen on the address.
@@ -116,9 +137,27 @@ class Manager {
   /// For a kind that is known by its name only.
   Controller<Unstructured>& controller(std::string name, const RestMapping& mapping);
   /// Adds other work, which runs until it is asked to stop. It may return before. If it throws,
-  /// everything is stopped and run() throws the same exception.
-  void add(std::string name, std::function<void(std::stop_token stop)> work,
-           RunsOn where = RunsOn::Leader);
+  /// everything is stopped and run() throws the same exception; a CanceledError after a stop is no
+  /// failure. The function takes a stop token, or nothing. It blocks its own thread, or it is a
+  /// coroutine that returns a Task<void>: it has a thread of its own as well if run() blocks.
+  template <class Work>
+  requires std::invocable<Work&, std::stop_token> || std::invocable<Work&>
+  void add(std::string name, Work work, RunsOn where = RunsOn::Leader) {
+    auto call = [work = std::move(work)](const std::stop_token& stop) mutable {
+      if constexpr (std::invocable<Work&, std::stop_token>) {
+        return work(stop);
+      } else {
+        return work();
+      }
+    };
+    if constexpr (std::same_as<decltype(call({})), Task<void>>) {
+      const auto shared = std::make_shared<decltype(call)>(std::move(call));
+      addWork({std::move(name), [shared](const auto& stop) { blockOn((*shared)(stop), stop); },
+               [shared] { return underStopOf(*shared); }, where});
+    } else {
+      addWork({std::move(name), std::move(call), {}, where});
+    }
+  }
 
   void addHealthCheck(std::string name, HealthCheck check);
   void addReadyCheck(std::string name, HealthCheck check);
@@ -140,6 +179,7 @@ class Manager {
   /// Runs until a stop is requested, or a failure that cannot be retried: then throws its
   /// exception, after everything has ended in order. A lost lease is an Error.
   void run(const std::stop_token& stop);
+  AsyncManager async() noexcept;
 
   /// Returns whether this copy may work now; always true without an election.
   bool isLeader() const;
@@ -149,18 +189,28 @@ class Manager {
   std::string url() const;
 
  private:
+  friend class AsyncManager;
   class Group;
   struct Runnable {
     std::string name;
-    std::function<void(std::stop_token)> work;
+    std::function<void(const std::stop_token&)> work;
+    std::function<Task<void>()> task;  // the same without a thread; none if it needs one
     RunsOn where;
   };
+
+  /// Calls a function that returns a task with the stop token of the tree.
+  template <class Call>
+  static Task<void> underStopOf(Call& call) {
+    const std::stop_token stop = co_await taskStop();
+    co_await call(stop);
+  }
 
   template <class T>
   Controller<T>& keep(std::unique_ptr<Controller<T>> controller) {
     Controller<T>& kept = *controller;
     expectNew(kept.name());
-    add(kept.name(), [&kept](const std::stop_token& stop) { kept.run(stop); });
+    addWork({kept.name(), [&kept](const std::stop_token& stop) { kept.run(stop); },
+             [&kept] { return kept.async().run(); }, RunsOn::Leader});
     controllers_.push_back(std::move(controller));
     return kept;
   }
@@ -171,9 +221,13 @@ class Manager {
   void expectNew(const std::string& controller) const;
   std::string whyNotToWrite() const;
   void serve(ServerRequest request, const Responder& responder);
-  void start(Group& group, RunsOn where) const;
-  void runAsLeader(const std::stop_token& stop);
-  void campaign(const std::stop_token& stop);
+  void addWork(Runnable runnable);
+  Task<void> workOf(const Runnable& runnable) const;
+  Task<void> runTask(bool blocks);
+  Task<void> work();
+  Task<void> workAsLeader();
+  Task<void> campaign();
+  Task<void> endInformers();
   void checkServer() const;
 
   const Clientset clients_;
@@ -189,6 +243,7 @@ class Manager {
   std::atomic<bool> synced_ = false;
   std::atomic<bool> ran_ = false;
   std::atomic<bool> working_ = false;
+  bool blocks_ = false;  // run() was called, not its awaitable form
   std::unique_ptr<AnswerQueue> healthAnswers_, readyAnswers_, pages_;  // for HTTP
   TaskThreads checkThreads_;
   std::unique_ptr<HttpServer> http_;  // uses the members above, so it is destroyed first

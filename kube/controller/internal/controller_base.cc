@@ -9,7 +9,10 @@
 #include <utility>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/condition.h"
+#include "kube/base/internal/finally.h"
 #include "kube/base/internal/guarded.h"
+#include "kube/base/internal/own_thread.h"
 #include "kube/base/internal/slow_wait.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/task_scope.h"
@@ -206,31 +209,41 @@ class ControllerBase::Run {
   }
 
   // Returns false if a stop is requested first.
-  bool waitForSync(const std::stop_token& stop) {
+  Task<bool> waitForSync() {
+    const TaskContext& context = co_await CurrentContext();
     for (const Source& source : controller_.sources_) {
-      auto handler = source.informer->addHandler(
-          std::make_unique<SourceHandler>(source, *queue_),
-          {.name = controller_.name_, .quick = source.adding == Adding::IsQuick});
+      auto handler =
+          source.informer->addHandler(std::make_unique<SourceHandler>(source, *queue_),
+                                      {.name = controller_.name_, .quick = isQuick(source)});
       handlers_.emplace_back(source.informer->handlers(), std::move(handler));
     }
     for (const HandlerRegistration& handler : handlers_) {
-      if (handler.waitForSync(stop)) continue;
-      if (stop.stop_requested()) return false;
+      const bool synced = co_await handler.async().waitForSync();
+      if (synced) continue;
+      if (context.stop.stop_requested()) co_return false;
       throw Error("controller \"" + controller_.name_ + "\": an informer has ended");
     }
-    return true;
+    co_return true;
   }
 
-  void work(const std::stop_token& stop) {
+  // Ends the calls of handlers, which may take time.
+  Task<void> removeHandlers() {
+    if (std::ranges::all_of(controller_.sources_, &isQuick)) co_return;  // the destructor does it
+    const auto remove = [handlers = handlers_, queue = queue_](const std::stop_token&) {
+      for (const HandlerRegistration& handler : handlers) handler.remove();
+    };
+    co_await onThread(remove);
+  }
+
+  Task<void> work() {
+    const TaskContext& context = co_await CurrentContext();
     const int count = controller_.keysAtATime();
     counts_.workers.set(count);
     std::vector<Hand> hands(static_cast<std::size_t>(count));
-    std::stop_source end;
-    const std::stop_callback onStop(stop, [&] { end.request_stop(); });
     if (controller_.reconcileTask_) {
-      workInTasks(hands, end.get_token());
+      co_await workInTasks(hands, context);
     } else {
-      workOnThreads(hands, end);
+      co_await workOnThreads(hands, context.stop);
     }
   }
 
@@ -258,37 +271,53 @@ class ControllerBase::Run {
     Clock::TimePoint since_ KUBE_GUARDED_BY(keyMutex_){};
   };
 
-  void workOnThreads(std::vector<Hand>& hands, std::stop_source& end) {
+  Task<void> workOnThreads(std::vector<Hand>& hands, std::stop_token stop) {
     std::vector<std::jthread> workers;  // joined at the end, also after an exception
-    try {
-      for (Hand& hand : hands) {
-        startingThread(controller_.nameOfWorker(), [&] {
-          workers.emplace_back(
-              [this, &hand, token = end.get_token()] { runBlocking(worker(hand), token); });
+    LinkedStop end(stop, {});
+    const Finally ending([&end] { end.requestStop(); });
+    for (Hand& hand : hands) {
+      startingThread(controller_.nameOfWorker(), [&] {
+        workers.emplace_back([this, &hand, token = end.token()] {
+          runBlocking(worker(hand), token);
+          leave();
         });
-      }
-    } catch (...) {  // no thread could be started
-      end.request_stop();
-      throw;
+      });
     }
-    waitForEnd(hands, end.get_token(), [&] { workers.clear(); });
+    co_await waitForEnd(hands, stop, allLeft(hands.size()));
   }
 
-  void workInTasks(std::vector<Hand>& hands, const std::stop_token& stop) {
+  void leave() {
+    const Lock lock(leftMutex_);
+    ++left_;
+    changed_.notifyAll();
+  }
+  Task<void> allLeft(std::size_t count) {
+    const auto ready = [this, count]() KUBE_REQUIRES(leftMutex_) { return left_ == count; };
+    co_await changed_.wait(ready);
+  }
+
+  Task<void> workInTasks(std::vector<Hand>& hands, const TaskContext& context) {
     std::optional<WorkerThreads> threads;
-    if (!controller_.executor_) threads.emplace(controller_.nameOfWorker(), controller_.workers_);
-    TaskScope workers(threads ? threads->executor() : controller_.executor_, stop);
+    Executor executor = controller_.executor_;
+    if (!executor) executor = context.executor;
+    if (!executor) {
+      threads.emplace(controller_.nameOfWorker(), controller_.workers_);
+      executor = threads->executor();
+    }
+    TaskScope workers(executor, context.stop);
     for (Hand& hand : hands) workers.start(worker(hand), controller_.nameOfWorker());
-    waitForEnd(hands, stop, [&] { workers.wait(); });
+    co_await waitForEnd(hands, context.stop, workers.join());
   }
 
-  // Waits for a stop and then, by `join`, for the workers.
-  template <class Join>
-  void waitForEnd(const std::vector<Hand>& hands, const std::stop_token& stop, Join join) {
-    controller_.clock_.sleepUntil(Clock::noDeadline, stop);
+  // Waits for a stop and then for the workers.
+  Task<void> waitForEnd(const std::vector<Hand>& hands, std::stop_token stop, Task<void> workers) {
+    co_await underStop(sleepUntil(Clock::noDeadline, controller_.clock_), stop);
     const SlowWait slow(controller_.clock_, [&](Clock::Duration) { reportBusy(hands); });
-    join();
+    const std::stop_token never;
+    co_await underStop(std::move(workers), never);
   }
+
+  static bool isQuick(const Source& source) { return source.adding == Adding::IsQuick; }
 
   void reportBusy(const std::vector<Hand>& hands) const {
     constexpr int kNamed = 20;
@@ -331,10 +360,11 @@ class ControllerBase::Run {
 
   Task<void> reconcile(const WorkItem<ObjectKey>& item, const std::stop_token& stop) {
     const auto begun = controller_.clock_.now();
-    counts_.active.add(1);
     Requeue result;
     std::optional<std::string> failure;
     try {
+      counts_.active.add(1);
+      const Finally ended([this] { counts_.active.add(-1); });
       if (controller_.reconcileTask_) {
         result = co_await controller_.reconcileTask_(*item, stop);
       } else {
@@ -346,7 +376,6 @@ class ControllerBase::Run {
       failure = "an exception that is not a std::exception";
       counts_.panics.add();
     }
-    counts_.active.add(-1);
     counts_.seconds.observe(secondsOf(controller_.clock_.now() - begun));
     if (failure) {
       onFailure(item, *failure, stop);
@@ -405,6 +434,10 @@ class ControllerBase::Run {
   const std::shared_ptr<ControllerQueue> queue_;
   ItemFailures<ObjectKey> failures_;  // without keys that reconcile asked to requeue
   std::vector<HandlerRegistration> handlers_;
+
+  Mutex leftMutex_;
+  Condition changed_{leftMutex_};
+  std::size_t left_ KUBE_GUARDED_BY(leftMutex_) = 0;  // threads of workers that have ended
 };
 
 void ControllerBase::checkComplete() const {
@@ -421,21 +454,28 @@ std::string ControllerBase::nameOfWorker() const {
   return fmt::format("a worker of controller \"{}\"", name_);
 }
 
-void ControllerBase::run(const std::stop_token& stop) {
+void ControllerBase::run(const std::stop_token& stop) { runBlocking(runTask(), stop); }
+Task<void> AsyncController::run() const { return controller_->runTask(); }
+
+Task<void> ControllerBase::runTask() {
+  const TaskContext& context = co_await CurrentContext();
   checkComplete();
-  if (stop.stop_requested()) return;
+  if (context.stop.stop_requested()) co_return;
   Run run(*this);
   log_.info("waiting for caches");
-  if (!run.waitForSync(stop)) return;
+  const bool synced = co_await run.waitForSync();
+  if (!synced) co_return;
   try {
-    if (beforeWork_) beforeWork_(stop);
+    if (beforeWork_)
+      co_await onOwnThread("beforeWork of controller \"" + name_ + "\"", beforeWork_);
   } catch (const std::exception& error) {
-    if (!stop.stop_requested()) throw;
+    if (!context.stop.stop_requested()) throw;
     log_.info("stopped before the first key: {}", error.what());
-    return;
+    co_return;
   }
   log_.info("working on up to {} keys at a time", keysAtATime());
-  run.work(stop);
+  co_await run.work();
+  co_await run.removeHandlers();
   log_.info("ended");
 }
 

@@ -52,6 +52,23 @@ class ChangeKeys {
   virtual std::vector<ObjectKey> keysOf(const void* object) const = 0;
 };
 
+class ControllerBase;
+
+/// The awaitable form of a controller's run().
+class AsyncController {
+ public:
+  explicit AsyncController(ControllerBase& controller) noexcept : controller_(&controller) {}
+
+  /// As run(), with the stop token of the tree. Without executor(), a reconcile function that is a
+  /// coroutine runs on the executor of the tree. One that blocks has workers() threads, and
+  /// beforeWork() has one. The controller outlives the task. Destroying the task gives coroutines
+  /// up, and waits for functions that block.
+  Task<void> run() const;
+
+ private:
+  ControllerBase* controller_;
+};
+
 class ControllerBase {
  public:
   virtual ~ControllerBase();
@@ -65,6 +82,7 @@ class ControllerBase {
   /// no reconcile function or the controller is already running, and passes on exceptions of
   /// beforeWork().
   void run(const std::stop_token& stop);
+  AsyncController async() noexcept { return AsyncController(*this); }
 
   /// Queues a key, for a reason that no informer knows. Does nothing while the controller does not
   /// run: every object is reconciled when it starts.
@@ -102,7 +120,9 @@ class ControllerBase {
   std::optional<int> maxRetries_;
 
  private:
+  friend class AsyncController;
   class Run;
+  Task<void> runTask();
   void checkComplete() const;
   std::string nameOfWorker() const;
   int keysAtATime() const { return reconcileTask_ ? inFlight_.value_or(workers_) : workers_; }
