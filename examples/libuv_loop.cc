@@ -1,8 +1,6 @@
 // An operator on a bare libuv loop: its controller and libuv's own handles share one thread.
 //
-//   libuv_loop [NAMESPACE]      prints each pod that changes, with the phase of its namespace,
-//   until
-//                               Ctrl-C
+//   libuv_loop [NAMESPACE]      prints the pods that change, until Ctrl-C
 //
 // Needs libuv 1.x (Debian: libuv1-dev).
 

@@ -190,14 +190,24 @@ void InformerFactory::end() {
   ended_.wait(lock, [&]() KUBE_REQUIRES(entriesMutex_) { return ending_ == 0; });
 }
 
-std::string InformerFactory::describe() const {
+std::vector<InformerFactory::Core> InformerFactory::informers() const {
+  const detail::Lock lock(entriesMutex_);
   std::vector<Core> informers;
-  {
-    const detail::Lock lock(entriesMutex_);
-    for (const Entry& entry : entries_) informers.push_back(entry.informer);
+  for (const Entry& entry : entries_) informers.push_back(entry.informer);
+  return informers;
+}
+
+std::vector<std::string> InformerFactory::notSynced() const {
+  std::vector<std::string> lines;
+  for (const auto& informer : informers()) {
+    if (!informer->hasSynced()) lines.push_back(informer->describe());
   }
+  return lines;
+}
+
+std::string InformerFactory::describe() const {
   std::string text;
-  for (const auto& informer : informers) text += informer->describe() + "\n";
+  for (const auto& informer : informers()) text += informer->describe() + "\n";
   return text;
 }
 

@@ -86,6 +86,9 @@ class InformerFactory {
   /// calls it.
   void shutdown();
 
+  /// The informers that have not synced, each with its state and its last error: `pods: not synced
+  /// yet; 3 errors, the last: ...`. For programs whose waitForSync() was stopped by a time limit.
+  std::vector<std::string> notSynced() const;
   /// One line of text for each informer.
   std::string describe() const;
 
@@ -121,6 +124,7 @@ class InformerFactory {
   };
 
   void end();
+  std::vector<Core> informers() const;
   static Task<bool> waitForSyncOf(const InformerFactory& factory);
 
   const InformerFactoryOptions options_;

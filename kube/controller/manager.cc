@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
+#include <array>
 #include <exception>
 #include <type_traits>
 
@@ -16,6 +16,7 @@
 #include "kube/base/internal/slow_wait.h"
 #include "kube/base/joined.h"
 #include "kube/base/task_scope.h"
+#include "kube/base/when.h"
 #include "kube/http/internal/descriptor.h"
 #include "kube/rest/rest_client.h"
 
@@ -64,15 +65,15 @@ ManagerOptions completed(ManagerOptions options, const Config& config) {
 // Works that stop together: when one of them fails, or when the stop token is triggered.
 class Manager::Group {
  public:
-  Group(Manager& manager, const detail::TaskContext& context)
+  Group(Manager& manager, RunsOn where, const detail::TaskContext& context)
       : manager_(manager),
+        where_(where),
         clock_(orReal(manager.options_.clock)),
         tasks_(context.executor, context.stop) {}
 
-  void start(RunsOn where) {
-    for (const Runnable& runnable : manager_.runnables_) {
-      if (runnable.where != where) continue;
-      tasks_.start(run(started_.emplace_back(runnable)), runnable.name);
+  void start() {
+    for (Runnable& runnable : manager_.runnables_) {
+      if (runnable.where == where_) tasks_.start(run(runnable), runnable.name);
     }
   }
   std::stop_token token() const { return tasks_.stopToken(); }
@@ -84,8 +85,10 @@ class Manager::Group {
     std::optional<detail::SlowWait> slow;
     Timer grace;
     const std::stop_callback onStop(token(), [&] {
+      manager_.phase_ = Phase::Ending;
       slow.emplace(clock_, [this](Clock::Duration waited) {
-        log().warning("stopping: has been waiting {} for {}", detail::inSeconds(waited), unended());
+        log().warning("stopping: has been waiting {} for {}", detail::inSeconds(waited),
+                      manager_.unended(where_));
       });
       try {
         grace = clock_.callAfter(manager_.options_.gracePeriod, [this] { onGraceOver(); });
@@ -100,16 +103,12 @@ class Manager::Group {
   }
 
  private:
-  struct Started {
-    explicit Started(const Runnable& runnable) : runnable(runnable) {}
-    const Runnable& runnable;
-    std::atomic<bool> ended = false;
-  };
-
-  Task<void> run(Started& started) {
-    const std::string& name = started.runnable.name;
+  Task<void> run(Runnable& runnable) {
+    const std::string& name = runnable.name;
+    runnable.state = WorkState::Running;
+    const detail::Finally ended([&runnable] { runnable.state = WorkState::Ended; });
     try {
-      co_await manager_.workOf(started.runnable);
+      co_await manager_.workOf(runnable);
       log().debug("\"{}\" has ended", name);
     } catch (const CanceledError& error) {
       if (!token().stop_requested()) {
@@ -123,7 +122,6 @@ class Manager::Group {
       log().error("\"{}\" has thrown an exception that is not a std::exception", name);
       fail();
     }
-    started.ended = true;
   }
   void fail() {
     {
@@ -132,15 +130,8 @@ class Manager::Group {
     }
     requestStop();
   }
-  std::string unended() const {
-    std::vector<std::string> names;
-    for (const Started& started : started_) {
-      if (!started.ended) names.push_back("\"" + started.runnable.name + "\"");
-    }
-    return joined(names, ", ");
-  }
   void onGraceOver() const {
-    const std::string names = unended();
+    const std::string names = manager_.unended(where_);
     if (names.empty()) return;
     const ManagerOptions& options = manager_.options_;
     log().error("the grace period of {} is over, and these have not ended: {}",
@@ -150,8 +141,8 @@ class Manager::Group {
   const Logger& log() const { return manager_.log_; }
 
   Manager& manager_;
+  const RunsOn where_;
   Clock& clock_;
-  std::deque<Started> started_;
   detail::Mutex errorMutex_;
   std::exception_ptr error_ KUBE_GUARDED_BY(errorMutex_);
   TaskScope tasks_;  // uses the members above
@@ -198,12 +189,36 @@ Manager::Manager(const Config& config, ManagerOptions options)
 }
 Manager::~Manager() = default;
 
-Controller<Unstructured>& Manager::controller(std::string name, const RestMapping& mapping) {
-  return keep(std::make_unique<Controller<Unstructured>>(std::move(name), informers_, mapping,
-                                                         controllerOptions()));
+Controller<Unstructured>& Manager::controller(std::string name, const RestMapping& mapping,
+                                              RunsOn where) {
+  return keep<Unstructured>(std::move(name), where, informers_, mapping);
 }
 
-void Manager::addWork(Runnable runnable) { runnables_.push_back(std::move(runnable)); }
+void Manager::addWork(std::string name, std::function<void(const std::stop_token&)> work,
+                      std::function<Task<void>()> task, RunsOn where) {
+  runnables_.emplace_back(std::move(name), std::move(work), std::move(task), where, nullptr);
+}
+
+Cluster& Manager::addCluster(std::string name, const Config& config,
+                             InformerFactoryOptions informers) {
+  if (std::ranges::find(clusters_, name, [](const auto& one) { return one->name(); }) !=
+      clusters_.end()) {
+    throw Error(fmt::format("manager: a cluster \"{}\" exists already", name));
+  }
+  return *clusters_.emplace_back(
+      std::make_unique<Cluster>(std::move(name), config, std::move(informers)));
+}
+
+EventRecorder& Manager::events(std::string_view component) {
+  const detail::Lock lock(eventsMutex_);
+  const auto found = events_.find(component);
+  if (found != events_.end()) return *found->second;
+  auto recorder = std::make_unique<EventRecorder>(
+      clients_.rest(), EventRecorderOptions{.component = std::string(component),
+                                            .clock = options_.clock,
+                                            .metrics = options_.metrics});
+  return *events_.emplace(component, std::move(recorder)).first->second;
+}
 
 void Manager::addHealthCheck(std::string name, HealthCheck check) {
   health_.add(std::move(name), std::move(check));
@@ -276,34 +291,125 @@ Task<void> AsyncManager::run() const { return manager_->runTask(false); }
 Task<void> Manager::runTask(bool blocks) {
   if (ran_.exchange(true)) throw Error("manager: run() may be called only once");
   blocks_ = blocks;
-  const detail::Finally ending([this] { informers_.shutdown(); });
+  const detail::Finally ending([this] {
+    shutDownInformers();
+    phase_ = Phase::Ended;
+  });
   std::exception_ptr failure;
   try {
     co_await work();
   } catch (...) {
     failure = std::current_exception();
   }
-  // Handlers may take time to return.
+  phase_ = Phase::Ending;
   const std::stop_token never;
+  co_await detail::underStop(endEvents(), never);
   co_await detail::underStop(endInformers(), never);
   if (failure) std::rethrow_exception(failure);
 }
 
+// Each recorder limits the time.
+Task<void> Manager::endEvents() {
+  std::vector<Task<void>> ends;
+  {
+    const detail::Lock lock(eventsMutex_);
+    for (const auto& [component, recorder] : events_) ends.push_back(recorder->async().shutDown());
+  }
+  co_await whenAll(std::move(ends));
+}
+
+// Handlers may take time to return.
 Task<void> Manager::endInformers() {
   return detail::onOwnThread("the end of a manager's informers",
-                             [this](const std::stop_token&) { informers_.shutdown(); });
+                             [this](const std::stop_token&) { shutDownInformers(); });
+}
+void Manager::shutDownInformers() {
+  for (const auto& cluster : clusters_) cluster->informers().shutdown();
+  informers_.shutdown();
+}
+
+std::vector<std::string> Manager::notSynced() const {
+  std::vector<std::string> lines = informers_.notSynced();
+  for (const auto& cluster : clusters_) {
+    for (const std::string& line : cluster->informers().notSynced()) {
+      lines.push_back(fmt::format("cluster \"{}\": {}", cluster->name(), line));
+    }
+  }
+  return lines;
+}
+
+Task<bool> Manager::waitForCaches() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
+  std::stop_source late;
+  Timer timer;
+  if (options_.cacheSyncTimeout.count() > 0) {
+    timer = orReal(options_.clock).callAfter(options_.cacheSyncTimeout, [late]() mutable {
+      late.request_stop();
+    });
+  }
+  std::vector<const SharedInformerFactory*> factories{&informers_};
+  for (const auto& cluster : clusters_) factories.push_back(&cluster->informers());
+  for (const SharedInformerFactory* factory : factories) {
+    const bool synced = co_await withStop(factory->async().waitForSync(), late.get_token());
+    if (synced) continue;
+    if (!late.stop_requested() || context.stop.stop_requested()) co_return false;
+    throw TimeoutError(fmt::format("manager: informers have not synced in {}: {}",
+                                   detail::inSeconds(options_.cacheSyncTimeout),
+                                   joined(notSynced(), "; ")));
+  }
+  co_return true;
+}
+
+std::string Manager::unended(RunsOn where) const {
+  std::vector<std::string> names;
+  for (const Runnable& runnable : runnables_) {
+    if (runnable.where != where || runnable.state != WorkState::Running) continue;
+    names.push_back("\"" + runnable.name + "\"");
+    if (runnable.controller != nullptr) {
+      names.back() += fmt::format(" ({})", runnable.controller->describe());
+    }
+  }
+  return joined(names, ", ");
+}
+
+std::string Manager::describe() const {
+  static constexpr std::array kPhases = {"not started", "waiting for informers", "working",
+                                         "ending", "ended"};
+  static constexpr std::array kStates = {"not started", "running", "ended"};
+  std::string text = fmt::format("manager: {}", kPhases[static_cast<std::size_t>(phase_.load())]);
+  if (elector_) {
+    text += isLeader() ? ", leading" : fmt::format(", the leader is \"{}\"", elector_->leader());
+  }
+  text += '\n';
+  for (const Runnable& runnable : runnables_) {
+    text +=
+        runnable.controller != nullptr
+            ? fmt::format("controller \"{}\": {}", runnable.name, runnable.controller->describe())
+            : fmt::format("work \"{}\": {}", runnable.name,
+                          kStates[static_cast<std::size_t>(runnable.state.load())]);
+    text += '\n';
+  }
+  text += "informers:\n" + informers_.describe();
+  for (const auto& cluster : clusters_) {
+    text += fmt::format("informers of cluster \"{}\":\n{}", cluster->name(),
+                        cluster->informers().describe());
+  }
+  return text;
 }
 
 Task<void> Manager::work() {
   const detail::TaskContext& context = co_await detail::CurrentContext();
+  phase_ = Phase::Syncing;
   informers_.start();
+  for (const auto& cluster : clusters_) cluster->informers().start();
   log_.info("waiting for caches");
-  const bool synced = co_await informers_.async().waitForSync();
+  const bool synced = co_await waitForCaches();
   if (!synced) co_return;
   synced_ = true;
+  phase_ = Phase::Working;
 
-  Group everywhere(*this, context);
-  everywhere.start(RunsOn::Every);
+  Group everywhere(*this, RunsOn::Every, context);
+  everywhere.start();
   std::exception_ptr failure;
   try {
     co_await withStop(elector_ ? campaign() : workAsLeader(), everywhere.token());
@@ -323,8 +429,8 @@ Task<void> Manager::workAsLeader() {
   const detail::TaskContext& context = co_await detail::CurrentContext();
   working_ = true;
   const detail::Finally ending([this] { working_ = false; });
-  Group group(*this, context);
-  group.start(RunsOn::Leader);
+  Group group(*this, RunsOn::Leader, context);
+  group.start();
   co_await group.join();
 }
 

@@ -16,11 +16,13 @@
 //
 // Starting: HTTP is first; then the informers, until all have synced; then the work of every copy;
 // then, once this copy leads, the controllers. Stopping has the opposite order: the work ends, the
-// lease is released if `releaseOnCancel` says so, the informers end, and HTTP is last.
+// lease is released if `releaseOnCancel` says so, the events that are left are sent, the informers
+// end, and HTTP is last.
 //
 // Stopping waits for all work, since a thread cannot be ended from outside: work that does not look
 // at its stop token delays it. After some seconds the log names such work, and the object that a
-// controller reconciles. After `gracePeriod` the log has an error, and `onGraceOver` is called. The
+// controller reconciles; so does describe(). After `gracePeriod` the log has an error, and
+// `onGraceOver` is called. The
 // lease is kept until the work has ended, so that no other copy works at the same time, and
 // Kubernetes ends the process when the pod's terminationGracePeriodSeconds are over.
 //
@@ -55,20 +57,26 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kube/base/internal/mutex.h"
 #include "kube/base/metrics.h"
 #include "kube/base/task.h"
 #include "kube/base/task_threads.h"
 #include "kube/cache/shared_informer_factory.h"
 #include "kube/client/clientset.h"
+#include "kube/controller/cluster.h"
 #include "kube/controller/controller.h"
+#include "kube/controller/event_recorder.h"
 #include "kube/controller/health.h"
 #include "kube/controller/leader_election.h"
 #include "kube/http/http_server.h"
@@ -89,6 +97,9 @@ struct ManagerOptions {
   /// Called instead of ending the process when its work outlives the lease. It must make sure that
   /// the work does not continue.
   std::function<void()> onOverrun = {};
+  /// The time that the informers have to sync. After it, run() throws a TimeoutError that names
+  /// those that have not, and why. 0: no limit.
+  std::chrono::nanoseconds cacheSyncTimeout = std::chrono::minutes{2};
   /// The time that work may take to end after a stop, before that is logged as an error.
   std::chrono::nanoseconds gracePeriod = std::chrono::seconds{30};
   /// Called then, by a thread that it must not block. It may end the process, for example with
@@ -128,14 +139,25 @@ class Manager {
 
   // ---- Setting up.
 
-  /// Adds a controller. This and the next overload throw Error if a controller with that name
+  /// Adds a controller. It and the next overloads throw Error if a controller with that name
   /// exists: the two would share metrics and log.
   template <NamedObject T>
-  Controller<T>& controller(std::string name) {
-    return keep(std::make_unique<Controller<T>>(std::move(name), informers_, controllerOptions()));
+  Controller<T>& controller(std::string name, RunsOn where = RunsOn::Leader) {
+    return keep<T>(std::move(name), where, informers_);
   }
   /// For a kind that is known by its name only.
-  Controller<Unstructured>& controller(std::string name, const RestMapping& mapping);
+  Controller<Unstructured>& controller(std::string name, const RestMapping& mapping,
+                                       RunsOn where = RunsOn::Leader);
+  /// For objects of another cluster.
+  template <NamedObject T>
+  Controller<T>& controller(std::string name, const Cluster& cluster,
+                            RunsOn where = RunsOn::Leader) {
+    return keep<T>(std::move(name), where, cluster.informers());
+  }
+  /// Adds another cluster, with informers of its own. The name appears in errors. Throws Error if
+  /// there is a cluster with that name.
+  Cluster& addCluster(std::string name, const Config& config,
+                      InformerFactoryOptions informers = {});
   /// Adds other work, which runs until it is asked to stop. It may return before. If it throws,
   /// everything is stopped and run() throws the same exception; a CanceledError after a stop is no
   /// failure. The function takes a stop token, or nothing. It blocks its own thread, or it is a
@@ -152,10 +174,11 @@ class Manager {
     };
     if constexpr (std::same_as<decltype(call({})), Task<void>>) {
       const auto shared = std::make_shared<decltype(call)>(std::move(call));
-      addWork({std::move(name), [shared](const auto& stop) { blockOn((*shared)(stop), stop); },
-               [shared] { return underStopOf(*shared); }, where});
+      addWork(
+          std::move(name), [shared](const auto& stop) { blockOn((*shared)(stop), stop); },
+          [shared] { return underStopOf(*shared); }, where);
     } else {
-      addWork({std::move(name), std::move(call), {}, where});
+      addWork(std::move(name), std::move(call), {}, where);
     }
   }
 
@@ -170,6 +193,9 @@ class Manager {
   /// clients(). Must not be used after the manager is gone.
   const Clientset& leaderClients() const noexcept { return leaderClients_; }
   SharedInformerFactory& informers() noexcept { return informers_; }
+  /// The recorder of events by this component, which is made at the first call and belongs to the
+  /// manager: run() sends what is left when all work has ended. May be called from any thread.
+  EventRecorder& events(std::string_view component);
   Metrics& metrics() const noexcept;
   /// The identity in the election; empty without an election.
   const String& identity() const noexcept { return options_.leaderElection.identity; }
@@ -185,17 +211,33 @@ class Manager {
   bool isLeader() const;
   /// The token of the current term; none while this copy does not lead, and without an election.
   std::optional<FencingToken> fencingToken() const;
+  /// The state of the manager, its work, its controllers and its informers, for people: names what
+  /// a start or a stop waits for. May be called from any thread once run() was called.
+  std::string describe() const;
   /// The address of health and metrics; empty if they are not served.
   std::string url() const;
 
  private:
   friend class AsyncManager;
   class Group;
+  enum class WorkState : std::uint8_t { NotStarted, Running, Ended };
+  enum class Phase : std::uint8_t { New, Syncing, Working, Ending, Ended };
   struct Runnable {
     std::string name;
     std::function<void(const std::stop_token&)> work;
     std::function<Task<void>()> task;  // the same without a thread; none if it needs one
     RunsOn where;
+    const detail::ControllerBase* controller;  // null for other work
+    std::atomic<WorkState> state = WorkState::NotStarted;
+
+    Runnable(std::string name, std::function<void(const std::stop_token&)> work,
+             std::function<Task<void>()> task, RunsOn where,
+             const detail::ControllerBase* controller)
+        : name(std::move(name)),
+          work(std::move(work)),
+          task(std::move(task)),
+          where(where),
+          controller(controller) {}
   };
 
   /// Calls a function that returns a task with the stop token of the tree.
@@ -205,13 +247,17 @@ class Manager {
     co_await call(stop);
   }
 
-  template <class T>
-  Controller<T>& keep(std::unique_ptr<Controller<T>> controller) {
+  template <class T, class... Args>
+  Controller<T>& keep(std::string name, RunsOn where, const SharedInformerFactory& informers,
+                      const Args&... args) {
+    expectNew(name);
+    auto controller =
+        std::make_unique<Controller<T>>(std::move(name), informers, args..., controllerOptions());
     Controller<T>& kept = *controller;
-    expectNew(kept.name());
-    addWork({kept.name(), [&kept](const std::stop_token& stop) { kept.run(stop); },
-             [&kept] { return kept.async().run(); }, RunsOn::Leader});
     controllers_.push_back(std::move(controller));
+    runnables_.emplace_back(
+        kept.name(), [&kept](const std::stop_token& stop) { kept.run(stop); },
+        [&kept] { return kept.async().run(); }, where, &kept);
     return kept;
   }
   ControllerOptions controllerOptions() const {
@@ -221,13 +267,19 @@ class Manager {
   void expectNew(const std::string& controller) const;
   std::string whyNotToWrite() const;
   void serve(ServerRequest request, const Responder& responder);
-  void addWork(Runnable runnable);
+  void addWork(std::string name, std::function<void(const std::stop_token&)> work,
+               std::function<Task<void>()> task, RunsOn where);
   Task<void> workOf(const Runnable& runnable) const;
   Task<void> runTask(bool blocks);
   Task<void> work();
   Task<void> workAsLeader();
   Task<void> campaign();
+  Task<bool> waitForCaches();
+  Task<void> endEvents();
   Task<void> endInformers();
+  void shutDownInformers();
+  std::vector<std::string> notSynced() const;
+  std::string unended(RunsOn where) const;
   void checkServer() const;
 
   const Clientset clients_;
@@ -237,9 +289,15 @@ class Manager {
   HealthChecks health_{"healthz"};
   HealthChecks ready_{"readyz"};
   SharedInformerFactory informers_;
+  // Used by controllers.
+  std::vector<std::unique_ptr<Cluster>> clusters_;
   std::vector<std::unique_ptr<detail::ControllerBase>> controllers_;
-  std::vector<Runnable> runnables_;
+  std::deque<Runnable> runnables_;
+  mutable detail::Mutex eventsMutex_;
+  std::map<std::string, std::unique_ptr<EventRecorder>, std::less<>> events_
+      KUBE_GUARDED_BY(eventsMutex_);
   std::unique_ptr<LeaderElector> elector_;  // null without an election
+  std::atomic<Phase> phase_ = Phase::New;
   std::atomic<bool> synced_ = false;
   std::atomic<bool> ran_ = false;
   std::atomic<bool> working_ = false;

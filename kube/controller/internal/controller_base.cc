@@ -195,17 +195,20 @@ class ControllerBase::Run {
         queue_(std::make_shared<ControllerQueue>(
             controller.options_.limiter, QueueOptions{.name = controller.name_,
                                                       .clock = &controller.clock_,
-                                                      .metrics = controller.options_.metrics})) {
+                                                      .metrics = controller.options_.metrics})),
+        hands_(static_cast<std::size_t>(controller.keysAtATime())) {
     const Lock lock(controller_.runningMutex_);
     if (controller_.running_) {
       throw Error("controller \"" + controller_.name_ + "\": is already running");
     }
     controller_.running_ = queue_;
+    controller_.run_ = this;
   }
   ~Run() {
     for (const HandlerRegistration& handler : handlers_) handler.remove();
     const Lock lock(controller_.runningMutex_);
     controller_.running_ = nullptr;
+    controller_.run_ = nullptr;
   }
 
   // Returns false if a stop is requested first.
@@ -237,14 +240,27 @@ class ControllerBase::Run {
 
   Task<void> work() {
     const TaskContext& context = co_await CurrentContext();
-    const int count = controller_.keysAtATime();
-    counts_.workers.set(count);
-    std::vector<Hand> hands(static_cast<std::size_t>(count));
+    counts_.workers.set(static_cast<double>(hands_.size()));
     if (controller_.reconcileTask_) {
-      co_await workInTasks(hands, context);
+      co_await workInTasks(context);
     } else {
-      co_await workOnThreads(hands, context.stop);
+      co_await workOnThreads(context.stop);
     }
+  }
+
+  std::string describe() const {
+    constexpr int kNamed = 20;
+    std::string keys;
+    int busy = 0;
+    for (const Hand& hand : hands_) {
+      const auto [key, since] = hand.has();
+      if (!key || ++busy > kNamed) continue;
+      keys += fmt::format("{}{} for {}", keys.empty() ? ": " : ", ", key->str(),
+                          inSeconds(controller_.clock_.now() - since));
+    }
+    if (busy > kNamed) keys += fmt::format(", and {} more", busy - kNamed);
+    return fmt::format("reconciles {} of at most {} keys{}; {} wait", busy, hands_.size(), keys,
+                       queue_->len());
   }
 
  private:
@@ -271,11 +287,11 @@ class ControllerBase::Run {
     Clock::TimePoint since_ KUBE_GUARDED_BY(keyMutex_){};
   };
 
-  Task<void> workOnThreads(std::vector<Hand>& hands, std::stop_token stop) {
+  Task<void> workOnThreads(std::stop_token stop) {
     std::vector<std::jthread> workers;  // joined at the end, also after an exception
     LinkedStop end(stop, {});
     const Finally ending([&end] { end.requestStop(); });
-    for (Hand& hand : hands) {
+    for (Hand& hand : hands_) {
       startingThread(controller_.nameOfWorker(), [&] {
         workers.emplace_back([this, &hand, token = end.token()] {
           runBlocking(worker(hand), token);
@@ -283,7 +299,7 @@ class ControllerBase::Run {
         });
       });
     }
-    co_await waitForEnd(hands, stop, allLeft(hands.size()));
+    co_await waitForEnd(stop, allLeft());
   }
 
   void leave() {
@@ -291,12 +307,12 @@ class ControllerBase::Run {
     ++left_;
     changed_.notifyAll();
   }
-  Task<void> allLeft(std::size_t count) {
-    const auto ready = [this, count]() KUBE_REQUIRES(leftMutex_) { return left_ == count; };
+  Task<void> allLeft() {
+    const auto ready = [this]() KUBE_REQUIRES(leftMutex_) { return left_ == hands_.size(); };
     co_await changed_.wait(ready);
   }
 
-  Task<void> workInTasks(std::vector<Hand>& hands, const TaskContext& context) {
+  Task<void> workInTasks(const TaskContext& context) {
     std::optional<WorkerThreads> threads;
     Executor executor = controller_.executor_;
     if (!executor) executor = context.executor;
@@ -305,24 +321,24 @@ class ControllerBase::Run {
       executor = threads->executor();
     }
     TaskScope workers(executor, context.stop);
-    for (Hand& hand : hands) workers.start(worker(hand), controller_.nameOfWorker());
-    co_await waitForEnd(hands, context.stop, workers.join());
+    for (Hand& hand : hands_) workers.start(worker(hand), controller_.nameOfWorker());
+    co_await waitForEnd(context.stop, workers.join());
   }
 
   // Waits for a stop and then for the workers.
-  Task<void> waitForEnd(const std::vector<Hand>& hands, std::stop_token stop, Task<void> workers) {
+  Task<void> waitForEnd(std::stop_token stop, Task<void> workers) {
     co_await underStop(sleepUntil(Clock::noDeadline, controller_.clock_), stop);
-    const SlowWait slow(controller_.clock_, [&](Clock::Duration) { reportBusy(hands); });
+    const SlowWait slow(controller_.clock_, [this](Clock::Duration) { reportBusy(); });
     const std::stop_token never;
     co_await underStop(std::move(workers), never);
   }
 
   static bool isQuick(const Source& source) { return source.adding == Adding::IsQuick; }
 
-  void reportBusy(const std::vector<Hand>& hands) const {
+  void reportBusy() const {
     constexpr int kNamed = 20;
     int busy = 0;
-    for (const Hand& hand : hands) {
+    for (const Hand& hand : hands_) {
       const auto [key, since] = hand.has();
       if (!key || ++busy > kNamed) continue;
       controller_.log_.warning({{"object", key->str()}},
@@ -432,6 +448,7 @@ class ControllerBase::Run {
   ControllerBase& controller_;
   Counts& counts_;
   const std::shared_ptr<ControllerQueue> queue_;
+  std::vector<Hand> hands_;
   ItemFailures<ObjectKey> failures_;  // without keys that reconcile asked to requeue
   std::vector<HandlerRegistration> handlers_;
 
@@ -448,6 +465,11 @@ void ControllerBase::checkComplete() const {
   if (!reconcile_) incomplete("there is no reconcile function");
   if (inFlight_) incomplete("inFlight() needs a reconcile function that is a coroutine");
   if (executor_) incomplete("executor() needs a reconcile function that is a coroutine");
+}
+
+std::string ControllerBase::describe() const {
+  const Lock lock(runningMutex_);
+  return run_ != nullptr ? run_->describe() : "does not run";
 }
 
 std::string ControllerBase::nameOfWorker() const {

@@ -84,6 +84,10 @@ class ControllerBase {
   void run(const std::stop_token& stop);
   AsyncController async() noexcept { return AsyncController(*this); }
 
+  /// One line for people: the keys that are reconciled just now, and for how long, and the number
+  /// of those that wait. May be called from any thread.
+  std::string describe() const;
+
   /// Queues a key, for a reason that no informer knows. Does nothing while the controller does not
   /// run: every object is reconciled when it starts.
   void enqueue(const ObjectKey& key) const;
@@ -148,6 +152,7 @@ class ControllerBase {
   mutable Mutex runningMutex_;
   // Null while the controller does not run.
   std::shared_ptr<ControllerQueue> running_ KUBE_GUARDED_BY(runningMutex_);
+  const Run* run_ KUBE_GUARDED_BY(runningMutex_) = nullptr;  // the same
 };
 
 }  // namespace detail
