@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <type_traits>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/finally.h"
@@ -17,7 +16,8 @@
 #include "kube/base/joined.h"
 #include "kube/base/task_scope.h"
 #include "kube/base/when.h"
-#include "kube/http/internal/descriptor.h"
+#include "kube/controller/internal/manager_pages.h"
+#include "kube/controller/internal/process_facts.h"
 #include "kube/rest/rest_client.h"
 
 namespace kube {
@@ -25,25 +25,6 @@ namespace {
 
 constexpr std::chrono::seconds kServerPatience{2};
 constexpr std::chrono::seconds kServerAnswerHolds{1};
-constexpr std::size_t kChecksAtOnce = 4;
-
-// Probes and scrapes are few and small, so more than that is refused. HTTP gets a quarter of the
-// file descriptors at most; the rest is for the program.
-HttpServerOptions limited(HttpServerOptions http) {
-  const auto atMost = [](auto& limit, auto most) {
-    limit = std::min(limit, static_cast<std::remove_reference_t<decltype(limit)>>(most));
-  };
-  atMost(http.maxHeaderBytes, 16 << 10);
-  atMost(http.maxBodyBytes, 0);
-  atMost(http.maxConcurrentStreams, 20);
-  atMost(http.maxConnections, std::min<std::size_t>(detail::mostDescriptors() / 4, 256));
-  atMost(http.maxUnfinishedBytes, 4 << 20);
-  atMost(http.maxUnsentBytes, 16 << 20);
-  for (auto* time : {&http.handshakeTime, &http.headTime, &http.bodyTime, &http.sendTime}) {
-    atMost(*time, std::chrono::seconds(10));
-  }
-  return http;
-}
 
 ManagerOptions completed(ManagerOptions options, const Config& config) {
   LeaderElectionOptions& election = options.leaderElection;
@@ -167,25 +148,14 @@ Manager::Manager(const Config& config, ManagerOptions options)
     Clock& clock = orReal(options_.clock);
     ready_.add("apiserver", keptFor(kServerAnswerHolds, clock, [this] { checkServer(); }));
   }
-  if (options_.http) {
-    const auto answers = [this](const HealthChecks& checks) {
-      return std::make_unique<AnswerQueue>(
-          [&checks](const std::string& target) { return checks.answer(target); }, kChecksAtOnce,
-          checkThreads_);
-    };
-    healthAnswers_ = answers(health_);
-    readyAnswers_ = answers(ready_);
-    pages_ = std::make_unique<AnswerQueue>(
-        [this](const std::string&) -> ServerResponse {
-          return {.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-                  .body = metrics().text()};
-        },
-        1, checkThreads_);
-    http_ = std::make_unique<HttpServer>(limited(*options_.http),
-                                         [this](ServerRequest request, const Responder& responder) {
-                                           serve(std::move(request), responder);
-                                         });
-  }
+  pages_ = std::make_unique<detail::ManagerPages>(
+      detail::ManagerPagesOptions{.http = options_.http,
+                                  .metricsHttp = options_.metricsHttp,
+                                  .readers = options_.metricsReaders,
+                                  .metrics = [this] { return this->metrics().text(); },
+                                  .debug = options_.debugPage ? [this] { return debugText(); }
+                                                              : std::function<std::string()>()},
+      clients_.rest(), health_, ready_);
 }
 Manager::~Manager() = default;
 
@@ -253,7 +223,15 @@ std::optional<FencingToken> Manager::fencingToken() const {
 }
 
 bool Manager::isLeader() const { return !elector_ || elector_->isLeader(); }
-std::string Manager::url() const { return http_ ? http_->url() : std::string(); }
+std::string Manager::url() const { return pages_->healthUrl(); }
+// The manager may still be set up when the page is asked for.
+std::string Manager::debugText() const {
+  return (ran_ ? describe() : "manager: not started\n") + detail::describeProcess();
+}
+std::string Manager::metricsUrl() const { return pages_->otherUrl(); }
+void Manager::addPage(std::string path, HttpHandler handler) {
+  pages_->add(std::move(path), std::move(handler));
+}
 
 // Any answer of a working server counts, also the refusal of this request.
 void Manager::checkServer() const {
@@ -262,20 +240,6 @@ void Manager::checkServer() const {
   } catch (const ApiError& error) {
     if (error.status().code >= 500) throw;
   }
-}
-
-// Answers on other threads: a check may take longer than the server's thread may wait.
-void Manager::serve(ServerRequest request, const Responder& responder) {
-  if (request.method != "GET" && request.method != "HEAD") {
-    return responder.send({.status = 405, .headers = {{"Allow", "GET, HEAD"}}});
-  }
-  if (health_.serves(request.target)) return healthAnswers_->ask(request.target, responder);
-  if (ready_.serves(request.target)) return readyAnswers_->ask(request.target, responder);
-  if (request.target == "/metrics" || request.target.starts_with("/metrics?")) {
-    return pages_->ask("/metrics", responder);
-  }
-  responder.send(
-      {.status = 404, .body = "not found: this server has /healthz, /readyz and /metrics\n"});
 }
 
 // A blocking run() gives each work a thread of its own, also one that is a coroutine.

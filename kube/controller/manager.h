@@ -41,10 +41,11 @@
 //
 // HTTP: /healthz is for a livenessProbe: it fails if the work outlives its lease. /readyz is for a
 // readinessProbe: it passes when the informers have synced and, with `readyNeedsServer`, the API
-// server answers. See HealthChecks. /metrics is for Prometheus. Every client that reaches the
-// address may read all three, and can do no more: requests have no bodies, and use little memory,
-// few descriptors and little time. The options of `http` may set lower limits than those of
-// docs/operating.md, but no higher ones.
+// server answers. See HealthChecks. /metrics is for Prometheus; `debugPage` and addPage() add more.
+// Every client that reaches the address may read all of these unless `metricsReaders` is set, and
+// can do no more: requests have no bodies, and use little memory, few descriptors and little time.
+// The options of `http` and `metricsHttp` may set lower limits than those of docs/operating.md, but
+// no higher ones.
 //
 // An API server that is away for a while does not end the manager: informers and workers continue
 // where they were, unless a lease is lost meanwhile.
@@ -71,9 +72,9 @@
 #include "kube/base/internal/mutex.h"
 #include "kube/base/metrics.h"
 #include "kube/base/task.h"
-#include "kube/base/task_threads.h"
 #include "kube/cache/shared_informer_factory.h"
 #include "kube/client/clientset.h"
+#include "kube/controller/access_reviews.h"
 #include "kube/controller/cluster.h"
 #include "kube/controller/controller.h"
 #include "kube/controller/event_recorder.h"
@@ -89,8 +90,14 @@ struct ManagerOptions {
   /// default identity a unique one. onStartedLeading must be empty: the manager sets it.
   LeaderElectionOptions leaderElection = {};
   InformerFactoryOptions informers = {};
-  /// Serves health and metrics; none: they are not served.
+  /// Serves health, metrics and other pages; none: they are not served.
   std::optional<HttpServerOptions> http = {};
+  /// Serves all pages but health on a port of their own, mostly with TLS.
+  std::optional<HttpServerOptions> metricsHttp = {};
+  /// Lets only permitted readers read these pages; see AccessReviews. Needs TLS.
+  std::optional<AccessReviewOptions> metricsReaders = {};
+  /// Serves /debug: describe(), and the memory, threads and descriptors of the process.
+  bool debugPage = false;
   /// Lets /readyz fail while the API server does not answer. The server is asked at most once a
   /// second.
   bool readyNeedsServer = false;
@@ -112,6 +119,10 @@ struct ManagerOptions {
 
 /// The copies that run a piece of work.
 enum class RunsOn : std::uint8_t { Leader, Every };
+
+namespace detail {
+class ManagerPages;
+}
 
 class Manager;
 
@@ -184,6 +195,10 @@ class Manager {
 
   void addHealthCheck(std::string name, HealthCheck check);
   void addReadyCheck(std::string name, HealthCheck check);
+  /// Adds a page of the program beside /metrics, for the same readers. A path that ends with a
+  /// slash stands for all paths below it as well. The handler must not block. Throws Error if the
+  /// path is taken. May be called from any thread.
+  void addPage(std::string path, HttpHandler handler);
 
   // ---- Shared parts.
 
@@ -214,8 +229,10 @@ class Manager {
   /// The state of the manager, its work, its controllers and its informers, for people: names what
   /// a start or a stop waits for. May be called from any thread once run() was called.
   std::string describe() const;
-  /// The address of health and metrics; empty if they are not served.
+  /// The address of health; empty if it is not served.
   std::string url() const;
+  /// The address of metrics and other pages; empty if they are not served.
+  std::string metricsUrl() const;
 
  private:
   friend class AsyncManager;
@@ -266,7 +283,6 @@ class Manager {
 
   void expectNew(const std::string& controller) const;
   std::string whyNotToWrite() const;
-  void serve(ServerRequest request, const Responder& responder);
   void addWork(std::string name, std::function<void(const std::stop_token&)> work,
                std::function<Task<void>()> task, RunsOn where);
   Task<void> workOf(const Runnable& runnable) const;
@@ -280,6 +296,7 @@ class Manager {
   void shutDownInformers();
   std::vector<std::string> notSynced() const;
   std::string unended(RunsOn where) const;
+  std::string debugText() const;
   void checkServer() const;
 
   const Clientset clients_;
@@ -302,9 +319,8 @@ class Manager {
   std::atomic<bool> ran_ = false;
   std::atomic<bool> working_ = false;
   bool blocks_ = false;  // run() was called, not its awaitable form
-  std::unique_ptr<AnswerQueue> healthAnswers_, readyAnswers_, pages_;  // for HTTP
-  TaskThreads checkThreads_;
-  std::unique_ptr<HttpServer> http_;  // uses the members above, so it is destroyed first
+  // Uses the members above, so it is destroyed first.
+  std::unique_ptr<detail::ManagerPages> pages_;
 };
 
 }  // namespace kube
