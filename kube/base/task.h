@@ -275,6 +275,15 @@ class Sleep {
   std::optional<std::stop_callback<Complete>> onStop_;
 };
 
+/// The task with another stop token than that of its tree.
+template <class T>
+Task<T> underStop(Task<T> task, std::stop_token stop) {
+  const TaskContext& outer = co_await CurrentContext();
+  TaskContext inner = outer;
+  inner.stop = stop;
+  co_return co_await TaskAccess::inContext(task, inner);
+}
+
 }  // namespace detail
 
 /// Runs a task on the calling thread, and returns its result. Tasks that it begins, by whenAll()

@@ -32,7 +32,8 @@
 //       });
 //
 // Up to a thousand keys are then reconciled at a time, on two threads, or on an Executor of the
-// program. Everything else is the same for both kinds of functions.
+// program. Everything else is the same for both kinds of functions. `co_await
+// networks.async().run()` runs the controller without a thread that waits.
 //
 // Reconcile may take a ReconcileContext, before the key: the reasons why it is called, the number
 // of the attempt, a logger and a deadline. See kube/controller/reconcile_context.h.
@@ -291,8 +292,8 @@ class Controller final : public detail::KeyedController<Key> {
     this->inFlight_ = count;
     return *this;
   }
-  /// Runs the coroutines on this executor instead of threads of the controller. run() must be
-  /// called on another thread than the executor's, which has to run until run() has returned.
+  /// Runs the coroutines on this executor instead of threads of the controller. The executor has to
+  /// run until run() has returned; the blocking run() must be called on another thread than its.
   Controller& executor(Executor executor) {
     this->expectIdle("the executor cannot be set");
     this->executor_ = std::move(executor);

@@ -49,15 +49,6 @@ void validate(const LeaderElectionOptions& options) {
           "onStartedLeading and leading are both set");
 }
 
-// The task with another stop token than that of its tree.
-template <class T>
-Task<T> underStop(Task<T> task, std::stop_token stop) {
-  const detail::TaskContext& outer = co_await detail::CurrentContext();
-  detail::TaskContext inner = outer;
-  inner.stop = stop;
-  co_return co_await detail::TaskAccess::inContext(task, inner);
-}
-
 }  // namespace
 
 std::string uniqueIdentity() {
@@ -112,7 +103,7 @@ class LeaderElector::Term {
 
   void end() { workStop_.request_stop(); }
   Task<bool> waitForWork() {
-    return underStop(sleepUntil(Clock::noDeadline, elector_.clock_), ended_.get_token());
+    return detail::underStop(sleepUntil(Clock::noDeadline, elector_.clock_), ended_.get_token());
   }
   std::exception_ptr error() const { return ended_.stop_requested() ? error_ : nullptr; }
 
@@ -428,7 +419,7 @@ Task<bool> LeaderElector::lead() {
         kept = true;
       }
       if (began) {
-        kept = co_await underStop(keepLease(term), term.endOfRenewing());
+        kept = co_await detail::underStop(keepLease(term), term.endOfRenewing());
         leading_.set(0);
         if (!kept) log_.error("the lease is lost; waiting for the work to end");
         term.end();
@@ -438,7 +429,7 @@ Task<bool> LeaderElector::lead() {
     }
     // The lease is released only after the work has ended, whatever has been asked to stop.
     const std::stop_token never;
-    if (kept && options_.releaseOnCancel) co_await underStop(release(), never);
+    if (kept && options_.releaseOnCancel) co_await detail::underStop(release(), never);
   }
   record("stopped leading");
   log_.info("no longer leading");

@@ -4,19 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
+#include <array>
 #include <exception>
-#include <thread>
-#include <type_traits>
 
 #include "kube/base/error.h"
 #include "kube/base/internal/finally.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/internal/own_thread.h"
 #include "kube/base/internal/periodic_task.h"
 #include "kube/base/internal/slow_wait.h"
-#include "kube/base/internal/start_thread.h"
 #include "kube/base/joined.h"
-#include "kube/http/internal/descriptor.h"
+#include "kube/base/task_scope.h"
+#include "kube/base/when.h"
+#include "kube/controller/internal/manager_pages.h"
+#include "kube/controller/internal/process_facts.h"
 #include "kube/rest/rest_client.h"
 
 namespace kube {
@@ -24,25 +25,6 @@ namespace {
 
 constexpr std::chrono::seconds kServerPatience{2};
 constexpr std::chrono::seconds kServerAnswerHolds{1};
-constexpr std::size_t kChecksAtOnce = 4;
-
-// Probes and scrapes are few and small, so more than that is refused. HTTP gets a quarter of the
-// file descriptors at most; the rest is for the program.
-HttpServerOptions limited(HttpServerOptions http) {
-  const auto atMost = [](auto& limit, auto most) {
-    limit = std::min(limit, static_cast<std::remove_reference_t<decltype(limit)>>(most));
-  };
-  atMost(http.maxHeaderBytes, 16 << 10);
-  atMost(http.maxBodyBytes, 0);
-  atMost(http.maxConcurrentStreams, 20);
-  atMost(http.maxConnections, std::min<std::size_t>(detail::mostDescriptors() / 4, 256));
-  atMost(http.maxUnfinishedBytes, 4 << 20);
-  atMost(http.maxUnsentBytes, 16 << 20);
-  for (auto* time : {&http.handshakeTime, &http.headTime, &http.bodyTime, &http.sendTime}) {
-    atMost(*time, std::chrono::seconds(10));
-  }
-  return http;
-}
 
 ManagerOptions completed(ManagerOptions options, const Config& config) {
   LeaderElectionOptions& election = options.leaderElection;
@@ -61,115 +43,90 @@ ManagerOptions completed(ManagerOptions options, const Config& config) {
 
 }  // namespace
 
-// Threads of runnables that stop together: when one of them fails, or when the stop token is
-// triggered.
+// Works that stop together: when one of them fails, or when the stop token is triggered.
 class Manager::Group {
  public:
-  Group(const Manager& manager, const std::stop_token& stop)
-      : options_(manager.options_),
-        log_(manager.log_),
-        clock_(orReal(options_.clock)),
-        onStop_(stop, [this] { stop_.request_stop(); }) {}
-  ~Group() {
-    stop_.request_stop();
-    join();
-  }
+  Group(Manager& manager, RunsOn where, const detail::TaskContext& context)
+      : manager_(manager),
+        where_(where),
+        clock_(orReal(manager.options_.clock)),
+        tasks_(context.executor, context.stop) {}
 
-  void start(const Runnable& runnable) {
-    Started& started = started_.emplace_back(runnable.name);
-    try {
-      started.thread = detail::startingThread("\"" + runnable.name + "\" of a manager", [&] {
-        return std::thread([this, &runnable, &started] { run(runnable, started); });
-      });
-    } catch (...) {
-      started_.pop_back();
-      throw;
+  void start() {
+    for (Runnable& runnable : manager_.runnables_) {
+      if (runnable.where == where_) tasks_.start(run(runnable), runnable.name);
     }
   }
+  std::stop_token token() const { return tasks_.stopToken(); }
+  void requestStop() { tasks_.requestStop(); }
 
-  std::stop_token token() const { return stop_.get_token(); }
-  // Blocks until all threads have ended. Throws the first exception of a runnable.
-  void wait() {
-    join();
-    rethrow();
-  }
-  void rethrow() {
+  // Waits until all works have ended, and throws the first exception of one. After the stop, the
+  // log names works that take long to end.
+  Task<void> join() {
+    std::optional<detail::SlowWait> slow;
+    Timer grace;
+    const std::stop_callback onStop(token(), [&] {
+      manager_.phase_ = Phase::Ending;
+      slow.emplace(clock_, [this](Clock::Duration waited) {
+        log().warning("stopping: has been waiting {} for {}", detail::inSeconds(waited),
+                      manager_.unended(where_));
+      });
+      try {
+        grace = clock_.callAfter(manager_.options_.gracePeriod, [this] { onGraceOver(); });
+      } catch (const Error& error) {
+        log().error("the end of the grace period will not be noticed: {}", error.what());
+      }
+    });
+    const std::stop_token never;
+    co_await detail::underStop(tasks_.join(), never);
     const detail::Lock lock(errorMutex_);
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
-  struct Started {
-    explicit Started(std::string name) : name(std::move(name)) {}
-    const std::string name;
-    std::thread thread;
-    std::atomic<bool> ended = false;
-  };
-
-  void run(const Runnable& runnable, Started& started) {
+  Task<void> run(Runnable& runnable) {
+    const std::string& name = runnable.name;
+    runnable.state = WorkState::Running;
+    const detail::Finally ended([&runnable] { runnable.state = WorkState::Ended; });
     try {
-      runnable.work(stop_.get_token());
-      log_.debug("\"{}\" has ended", runnable.name);
+      co_await manager_.workOf(runnable);
+      log().debug("\"{}\" has ended", name);
+    } catch (const CanceledError& error) {
+      if (!token().stop_requested()) {
+        log().error("\"{}\" has failed: {}", name, error.what());
+        fail();
+      }
     } catch (const std::exception& error) {
-      log_.error("\"{}\" has failed: {}", runnable.name, error.what());
+      log().error("\"{}\" has failed: {}", name, error.what());
       fail();
     } catch (...) {
-      log_.error("\"{}\" has thrown an exception that is not a std::exception", runnable.name);
+      log().error("\"{}\" has thrown an exception that is not a std::exception", name);
       fail();
     }
-    started.ended = true;
   }
   void fail() {
     {
       const detail::Lock lock(errorMutex_);
       if (!error_) error_ = std::current_exception();
     }
-    stop_.request_stop();
-  }
-  void join() {
-    if (started_.empty()) return;
-    waitForAll();
-    started_.clear();
-  }
-  void waitForAll() {
-    // After the stop, the log names runnables that take long to end.
-    std::optional<detail::SlowWait> slow;
-    Timer grace;
-    const std::stop_callback onStop(stop_.get_token(), [&] {
-      slow.emplace(clock_, [this](Clock::Duration waited) {
-        log_.warning("stopping: has been waiting {} for {}", detail::inSeconds(waited), unended());
-      });
-      try {
-        grace = clock_.callAfter(options_.gracePeriod, [this] { onGraceOver(); });
-      } catch (const Error& error) {
-        log_.error("the end of the grace period will not be noticed: {}", error.what());
-      }
-    });
-    for (Started& started : started_) started.thread.join();
-  }
-  std::string unended() const {
-    std::vector<std::string> names;
-    for (const Started& started : started_) {
-      if (!started.ended) names.push_back("\"" + started.name + "\"");
-    }
-    return joined(names, ", ");
+    requestStop();
   }
   void onGraceOver() const {
-    const std::string names = unended();
+    const std::string names = manager_.unended(where_);
     if (names.empty()) return;
-    log_.error("the grace period of {} is over, and these have not ended: {}",
-               detail::inSeconds(options_.gracePeriod), names);
-    if (options_.onGraceOver) options_.onGraceOver();
+    const ManagerOptions& options = manager_.options_;
+    log().error("the grace period of {} is over, and these have not ended: {}",
+                detail::inSeconds(options.gracePeriod), names);
+    if (options.onGraceOver) options.onGraceOver();
   }
+  const Logger& log() const { return manager_.log_; }
 
-  const ManagerOptions& options_;
-  const Logger& log_;
+  Manager& manager_;
+  const RunsOn where_;
   Clock& clock_;
-  std::stop_source stop_;
-  std::deque<Started> started_;
   detail::Mutex errorMutex_;
   std::exception_ptr error_ KUBE_GUARDED_BY(errorMutex_);
-  std::stop_callback<std::function<void()>> onStop_;
+  TaskScope tasks_;  // uses the members above
 };
 
 Manager::Manager(const Config& config, ManagerOptions options)
@@ -180,7 +137,7 @@ Manager::Manager(const Config& config, ManagerOptions options)
       informers_(clients_, options_.informers) {
   if (!options_.leaderElection.name.empty()) {
     LeaderElectionOptions election = options_.leaderElection;
-    election.onStartedLeading = [this](const std::stop_token& stop) { runAsLeader(stop); };
+    election.leading = [this] { return workAsLeader(); };
     elector_ = std::make_unique<LeaderElector>(clients_.rest(), std::move(election));
     health_.add("leaderElection", [this] { elector_->check(); });
   }
@@ -191,34 +148,46 @@ Manager::Manager(const Config& config, ManagerOptions options)
     Clock& clock = orReal(options_.clock);
     ready_.add("apiserver", keptFor(kServerAnswerHolds, clock, [this] { checkServer(); }));
   }
-  if (options_.http) {
-    const auto answers = [this](const HealthChecks& checks) {
-      return std::make_unique<AnswerQueue>(
-          [&checks](const std::string& target) { return checks.answer(target); }, kChecksAtOnce,
-          checkThreads_);
-    };
-    healthAnswers_ = answers(health_);
-    readyAnswers_ = answers(ready_);
-    pages_ = std::make_unique<AnswerQueue>(
-        [this](const std::string&) -> ServerResponse {
-          return {.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
-                  .body = metrics().text()};
-        },
-        1, checkThreads_);
-    http_ = std::make_unique<HttpServer>(limited(*options_.http),
-                                         [this](ServerRequest request, const Responder& responder) {
-                                           serve(std::move(request), responder);
-                                         });
-  }
+  pages_ = std::make_unique<detail::ManagerPages>(
+      detail::ManagerPagesOptions{.http = options_.http,
+                                  .metricsHttp = options_.metricsHttp,
+                                  .readers = options_.metricsReaders,
+                                  .metrics = [this] { return this->metrics().text(); },
+                                  .debug = options_.debugPage ? [this] { return debugText(); }
+                                                              : std::function<std::string()>()},
+      clients_.rest(), health_, ready_);
 }
 Manager::~Manager() = default;
 
-Controller<Unstructured>& Manager::controller(std::string name, const RestMapping& mapping) {
-  return controller<Unstructured>(std::move(name), mapping);
+Controller<Unstructured>& Manager::controller(std::string name, const RestMapping& mapping,
+                                              RunsOn where) {
+  return keep<Unstructured, ObjectKey>(std::move(name), where, informers_, mapping);
 }
 
-void Manager::add(std::string name, std::function<void(std::stop_token stop)> work, RunsOn where) {
-  runnables_.push_back({std::move(name), std::move(work), where});
+void Manager::addWork(std::string name, std::function<void(const std::stop_token&)> work,
+                      std::function<Task<void>()> task, RunsOn where) {
+  runnables_.emplace_back(std::move(name), std::move(work), std::move(task), where, nullptr);
+}
+
+Cluster& Manager::addCluster(std::string name, const Config& config,
+                             InformerFactoryOptions informers) {
+  if (std::ranges::find(clusters_, name, [](const auto& one) { return one->name(); }) !=
+      clusters_.end()) {
+    throw Error(fmt::format("manager: a cluster \"{}\" exists already", name));
+  }
+  return *clusters_.emplace_back(
+      std::make_unique<Cluster>(std::move(name), config, std::move(informers)));
+}
+
+EventRecorder& Manager::events(std::string_view component) {
+  const detail::Lock lock(eventsMutex_);
+  const auto found = events_.find(component);
+  if (found != events_.end()) return *found->second;
+  auto recorder = std::make_unique<EventRecorder>(
+      clients_.rest(), EventRecorderOptions{.component = std::string(component),
+                                            .clock = options_.clock,
+                                            .metrics = options_.metrics});
+  return *events_.emplace(component, std::move(recorder)).first->second;
 }
 
 void Manager::addHealthCheck(std::string name, HealthCheck check) {
@@ -254,7 +223,15 @@ std::optional<FencingToken> Manager::fencingToken() const {
 }
 
 bool Manager::isLeader() const { return !elector_ || elector_->isLeader(); }
-std::string Manager::url() const { return http_ ? http_->url() : std::string(); }
+std::string Manager::url() const { return pages_->healthUrl(); }
+// The manager may still be set up when the page is asked for.
+std::string Manager::debugText() const {
+  return (ran_ ? describe() : "manager: not started\n") + detail::describeProcess();
+}
+std::string Manager::metricsUrl() const { return pages_->otherUrl(); }
+void Manager::addPage(std::string path, HttpHandler handler) {
+  pages_->add(std::move(path), std::move(handler));
+}
 
 // Any answer of a working server counts, also the refusal of this request.
 void Manager::checkServer() const {
@@ -265,54 +242,163 @@ void Manager::checkServer() const {
   }
 }
 
-// Answers on other threads: a check may take longer than the server's thread may wait.
-void Manager::serve(ServerRequest request, const Responder& responder) {
-  if (request.method != "GET" && request.method != "HEAD") {
-    return responder.send({.status = 405, .headers = {{"Allow", "GET, HEAD"}}});
-  }
-  if (health_.serves(request.target)) return healthAnswers_->ask(request.target, responder);
-  if (ready_.serves(request.target)) return readyAnswers_->ask(request.target, responder);
-  if (request.target == "/metrics" || request.target.starts_with("/metrics?")) {
-    return pages_->ask("/metrics", responder);
-  }
-  responder.send(
-      {.status = 404, .body = "not found: this server has /healthz, /readyz and /metrics\n"});
+// A blocking run() gives each work a thread of its own, also one that is a coroutine.
+Task<void> Manager::workOf(const Runnable& runnable) const {
+  if (runnable.task && !blocks_) return runnable.task();
+  return detail::onOwnThread("\"" + runnable.name + "\" of a manager", runnable.work);
 }
 
-void Manager::start(Group& group, RunsOn where) const {
-  for (const Runnable& runnable : runnables_) {
-    if (runnable.where == where) group.start(runnable);
-  }
-}
+void Manager::run(const std::stop_token& stop) { blockOn(runTask(true), stop); }
+AsyncManager Manager::async() noexcept { return AsyncManager(*this); }
+Task<void> AsyncManager::run() const { return manager_->runTask(false); }
 
-void Manager::run(const std::stop_token& stop) {
+Task<void> Manager::runTask(bool blocks) {
   if (ran_.exchange(true)) throw Error("manager: run() may be called only once");
-  std::stop_source informersStop;
-  informers_.start(informersStop.get_token());
-  const detail::Finally ending([&] { informers_.shutdown(); });
-  log_.info("waiting for caches");
-  if (!informers_.waitForSync(stop)) return;
-  synced_ = true;
-
-  Group everywhere(*this, stop);
-  start(everywhere, RunsOn::Every);
-  if (elector_) {
-    campaign(everywhere.token());
-  } else {
-    runAsLeader(everywhere.token());
+  blocks_ = blocks;
+  const detail::Finally ending([this] {
+    shutDownInformers();
+    phase_ = Phase::Ended;
+  });
+  std::exception_ptr failure;
+  try {
+    co_await work();
+  } catch (...) {
+    failure = std::current_exception();
   }
-  everywhere.wait();
+  phase_ = Phase::Ending;
+  const std::stop_token never;
+  co_await detail::underStop(endEvents(), never);
+  co_await detail::underStop(endInformers(), never);
+  if (failure) std::rethrow_exception(failure);
 }
 
-void Manager::runAsLeader(const std::stop_token& stop) {
+// Each recorder limits the time.
+Task<void> Manager::endEvents() {
+  std::vector<Task<void>> ends;
+  {
+    const detail::Lock lock(eventsMutex_);
+    for (const auto& [component, recorder] : events_) ends.push_back(recorder->async().shutDown());
+  }
+  co_await whenAll(std::move(ends));
+}
+
+// Handlers may take time to return.
+Task<void> Manager::endInformers() {
+  return detail::onOwnThread("the end of a manager's informers",
+                             [this](const std::stop_token&) { shutDownInformers(); });
+}
+void Manager::shutDownInformers() {
+  for (const auto& cluster : clusters_) cluster->informers().shutdown();
+  informers_.shutdown();
+}
+
+std::vector<std::string> Manager::notSynced() const {
+  std::vector<std::string> lines = informers_.notSynced();
+  for (const auto& cluster : clusters_) {
+    for (const std::string& line : cluster->informers().notSynced()) {
+      lines.push_back(fmt::format("cluster \"{}\": {}", cluster->name(), line));
+    }
+  }
+  return lines;
+}
+
+Task<bool> Manager::waitForCaches() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
+  std::stop_source late;
+  Timer timer;
+  if (options_.cacheSyncTimeout.count() > 0) {
+    timer = orReal(options_.clock).callAfter(options_.cacheSyncTimeout, [late]() mutable {
+      late.request_stop();
+    });
+  }
+  std::vector<const SharedInformerFactory*> factories{&informers_};
+  for (const auto& cluster : clusters_) factories.push_back(&cluster->informers());
+  for (const SharedInformerFactory* factory : factories) {
+    const bool synced = co_await withStop(factory->async().waitForSync(), late.get_token());
+    if (synced) continue;
+    if (!late.stop_requested() || context.stop.stop_requested()) co_return false;
+    throw TimeoutError(fmt::format("manager: informers have not synced in {}: {}",
+                                   detail::inSeconds(options_.cacheSyncTimeout),
+                                   joined(notSynced(), "; ")));
+  }
+  co_return true;
+}
+
+std::string Manager::unended(RunsOn where) const {
+  std::vector<std::string> names;
+  for (const Runnable& runnable : runnables_) {
+    if (runnable.where != where || runnable.state != WorkState::Running) continue;
+    names.push_back("\"" + runnable.name + "\"");
+    if (runnable.controller != nullptr) {
+      names.back() += fmt::format(" ({})", runnable.controller->describe());
+    }
+  }
+  return joined(names, ", ");
+}
+
+std::string Manager::describe() const {
+  static constexpr std::array kPhases = {"not started", "waiting for informers", "working",
+                                         "ending", "ended"};
+  static constexpr std::array kStates = {"not started", "running", "ended"};
+  std::string text = fmt::format("manager: {}", kPhases[static_cast<std::size_t>(phase_.load())]);
+  if (elector_) {
+    text += isLeader() ? ", leading" : fmt::format(", the leader is \"{}\"", elector_->leader());
+  }
+  text += '\n';
+  for (const Runnable& runnable : runnables_) {
+    text +=
+        runnable.controller != nullptr
+            ? fmt::format("controller \"{}\": {}", runnable.name, runnable.controller->describe())
+            : fmt::format("work \"{}\": {}", runnable.name,
+                          kStates[static_cast<std::size_t>(runnable.state.load())]);
+    text += '\n';
+  }
+  text += "informers:\n" + informers_.describe();
+  for (const auto& cluster : clusters_) {
+    text += fmt::format("informers of cluster \"{}\":\n{}", cluster->name(),
+                        cluster->informers().describe());
+  }
+  return text;
+}
+
+Task<void> Manager::work() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
+  phase_ = Phase::Syncing;
+  informers_.start();
+  for (const auto& cluster : clusters_) cluster->informers().start();
+  log_.info("waiting for caches");
+  const bool synced = co_await waitForCaches();
+  if (!synced) co_return;
+  synced_ = true;
+  phase_ = Phase::Working;
+
+  Group everywhere(*this, RunsOn::Every, context);
+  everywhere.start();
+  std::exception_ptr failure;
+  try {
+    co_await withStop(elector_ ? campaign() : workAsLeader(), everywhere.token());
+  } catch (...) {
+    failure = std::current_exception();
+    everywhere.requestStop();
+  }
+  try {
+    co_await everywhere.join();
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+Task<void> Manager::workAsLeader() {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
   working_ = true;
-  const detail::Finally ending([&] { working_ = false; });
-  Group group(*this, stop);
-  start(group, RunsOn::Leader);
-  group.wait();
+  const detail::Finally ending([this] { working_ = false; });
+  Group group(*this, RunsOn::Leader, context);
+  group.start();
+  co_await group.join();
 }
 
-void Manager::campaign(const std::stop_token& stop) {
+Task<void> Manager::campaign() {
   const LeaderElectionOptions& election = options_.leaderElection;
   // The work may use half of the time between renewDeadline and leaseDuration to end; the other
   // half is left for the watchdog to end the process.
@@ -327,7 +413,8 @@ void Manager::campaign(const std::stop_token& stop) {
       _exit(1);
     }
   });
-  if (elector_->run(stop)) return;
+  const bool kept = co_await elector_->async().run();
+  if (kept) co_return;
   throw Error(fmt::format("manager: the lease {}/{} is lost", election.namespace_, election.name));
 }
 

@@ -163,7 +163,8 @@ TEST_F(ManagerTest, TheLogNamesWorkThatDoesNotEnd) {
   clock.advance(15s);
   over.get_future().wait();
   EXPECT_THAT(logged.text(),
-              HasSubstr("the grace period of 20 s is over, and these have not ended: \"stuck\""));
+              HasSubstr("the grace period of 20 s is over, and these have not ended: \"stuck\" "
+                        "(reconciles 1 of at most 1 keys: default/a for 20 s; "));
   EXPECT_FALSE(running->ended());
   goOn.count_down();
   running->wait();

@@ -55,45 +55,6 @@ std::chrono::milliseconds sweepPeriodFor(const HttpServerOptions& options) {
                                                std::chrono::milliseconds{250});
 }
 
-int selectProtocol(SSL*, const unsigned char** out, unsigned char* outSize, const unsigned char* in,
-                   unsigned inSize, void* http2) {
-  static constexpr unsigned char kBoth[] = "\x02h2\x08http/1.1";
-  static constexpr unsigned char kHttp1[] = "\x08http/1.1";
-  const int found = http2 != nullptr
-                        ? SSL_select_next_proto(const_cast<unsigned char**>(out), outSize, kBoth,
-                                                sizeof kBoth - 1, in, inSize)
-                        : SSL_select_next_proto(const_cast<unsigned char**>(out), outSize, kHttp1,
-                                                sizeof kHttp1 - 1, in, inSize);
-  return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
-}
-
-asio::ssl::context makeTls(const ServerTls& tls, bool http2) {
-  asio::ssl::context context(asio::ssl::context::tls_server);
-  try {
-    context.use_certificate_chain(asio::buffer(tls.identity.certPem));
-    context.use_private_key(asio::buffer(tls.identity.keyPem), asio::ssl::context::pem);
-    if (!tls.clientCaPem.empty()) {
-      context.add_certificate_authority(asio::buffer(tls.clientCaPem));
-      context.set_verify_mode(asio::ssl::verify_peer |
-                              (tls.requireClientCert ? asio::ssl::verify_fail_if_no_peer_cert : 0));
-    }
-  } catch (const boost::system::system_error& error) {
-    throw ConfigError(fmt::format("HTTP server: certificate: {}", error.what()));
-  }
-  SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
-  // The fastest first, in the order of Go's servers.
-  SSL_CTX_set_ciphersuites(
-      context.native_handle(),
-      "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256");
-  SSL_CTX_set_options(context.native_handle(), SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // Resumed sessions would not present their client certificate again without a session id context.
-  SSL_CTX_set_session_cache_mode(context.native_handle(), SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_num_tickets(context.native_handle(), 0);
-  static char yes;
-  SSL_CTX_set_alpn_select_cb(context.native_handle(), selectProtocol, http2 ? &yes : nullptr);
-  return context;
-}
-
 std::optional<PeerIdentity> identityOf(SSL* session) {
   const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(session),
                                                                 X509_free);
@@ -133,7 +94,8 @@ class Welcome : public Closable, public std::enable_shared_from_this<Welcome> {
     error_code ignored;
     socket_->tcp.set_option(tcp::no_delay(true), ignored);
     if (!server_->tls_) return pass(false, std::nullopt);
-    socket_->tls.emplace(socket_->tcp, server_->tls_->native_handle());
+    const auto context = server_->tls_->current();
+    socket_->tls.emplace(socket_->tcp, context->native_handle());
     if (server_->silent()) {
       silenced_ = shared_from_this();  // the only reference until resume() or close()
       return;
@@ -210,7 +172,7 @@ ServerState::ServerState(HttpServerOptions options, HttpHandler handler)
       acceptor_(asio::make_strand(io_)),
       pause_(acceptor_.get_executor()),
       sweepTimer_(acceptor_.get_executor()) {
-  if (options_.tls) tls_.emplace(makeTls(*options_.tls, options_.http2));
+  if (options_.tls) tls_.emplace(*options_.tls, options_.http2);
   try {
     listen();
   } catch (const boost::system::system_error& error) {

@@ -49,10 +49,15 @@ class ReplyTo;
 class ServerState;
 }  // namespace detail
 
+/// The certificate, its key and the authorities are each PEM text or the name of a file with it.
+/// Files are read again when they change, so that new connections use rotated certificates.
 struct ServerTls {
-  KeyPair identity;
+  KeyPair identity = {};
   std::string clientCaPem = {};  // authorities of client certificates; empty: none is requested
   bool requireClientCert = false;
+  std::string certFile = {}, keyFile = {}, clientCaFile = {};
+  /// The least time between two looks at the files.
+  std::chrono::milliseconds checkInterval{1000};
 };
 
 struct ServerRequest;

@@ -436,7 +436,6 @@ void InformerCore::retire() {
 bool InformerCore::isRunner() const { return cache_.isOnRunner() && shares(); }
 
 bool InformerCore::isWithin() const { return cache_.isOnRunner() || handlers()->areCalling(); }
-}
 
 // ---- Reading.
 

@@ -89,4 +89,7 @@ std::string ControllerBase::nameOfWorker() const {
 
 template class KeyedController<ObjectKey>;
 
+void ControllerBase::run(const std::stop_token& stop) { runBlocking(runTask(), stop); }
+Task<void> AsyncController::run() const { return controller_->runTask(); }
+
 }  // namespace kube::detail

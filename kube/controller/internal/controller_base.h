@@ -14,6 +14,7 @@
 #include "kube/base/executor.h"
 #include "kube/base/log.h"
 #include "kube/base/metrics.h"
+#include "kube/base/task.h"
 #include "kube/controller/object_view.h"
 #include "kube/meta/gvk.h"
 #include "kube/meta/object_key.h"
@@ -25,6 +26,23 @@ namespace kube {
 enum class OwnerMatch : std::uint8_t { Controller, Every };
 
 namespace detail {
+
+class ControllerBase;
+
+/// The awaitable form of a controller's run().
+class AsyncController {
+ public:
+  explicit AsyncController(ControllerBase& controller) noexcept : controller_(&controller) {}
+
+  /// As run(), with the stop token of the tree. Without executor(), a reconcile function that is a
+  /// coroutine runs on the executor of the tree. One that blocks has workers() threads, and
+  /// beforeWork() has one. The controller outlives the task. Destroying the task gives coroutines
+  /// up, and waits for functions that block.
+  Task<void> run() const;
+
+ private:
+  ControllerBase* controller_;
+};
 
 class ControllerBase {
  public:
@@ -38,7 +56,12 @@ class ControllerBase {
   /// ended. May be called again then, and reconciles every object again. Throws Error if there is
   /// no reconcile function or the controller is already running, TimeoutError after syncTimeout(),
   /// and passes on exceptions of beforeWork() and of functions that are sources.
-  virtual void run(const std::stop_token& stop) = 0;
+  void run(const std::stop_token& stop);
+  AsyncController async() noexcept { return AsyncController(*this); }
+
+  /// One line for people: the keys that are reconciled just now, and for how long, and the number
+  /// of those that wait. May be called from any thread.
+  virtual std::string describe() const = 0;
 
  protected:
   ControllerBase(std::string name, Clock* clock, Metrics* metrics, GroupKind kind, bool namespaced);
@@ -66,6 +89,10 @@ class ControllerBase {
   std::optional<int> maxRetries_;
   Clock::Duration reconcileTimeout_{};  // 0: none
   Clock::Duration syncTimeout_{};       // 0: none
+
+ private:
+  friend class AsyncController;
+  virtual Task<void> runTask() = 0;
 };
 
 struct ControllerBase::Counts {

@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "kube/base/error.h"
+#include "kube/base/internal/condition.h"
+#include "kube/base/internal/finally.h"
 #include "kube/base/internal/guarded.h"
+#include "kube/base/internal/own_thread.h"
 #include "kube/base/internal/slow_wait.h"
 #include "kube/base/internal/start_thread.h"
-#include "kube/base/joined.h"
 #include "kube/base/task_scope.h"
 #include "kube/controller/internal/keyed_controller.h"
 #include "kube/controller/internal/time_limit.h"
@@ -43,12 +45,14 @@ class KeyedController<Key>::Run {
                                          controller.log_, controller.filter_,
                                          controller.takesContext_)),
         queue_(intake_->queue()),
+        hands_(static_cast<std::size_t>(controller.keysAtATime())),
         onStop_(stop, [this] { intake_->requestStop(); }) {
     const Lock lock(controller_.runningMutex_);
     if (controller_.running_) {
       throw Error("controller \"" + controller_.name_ + "\": is already running");
     }
     controller_.running_ = intake_;
+    controller_.run_ = this;
   }
   ~Run() {
     intake_->requestStop();
@@ -56,6 +60,7 @@ class KeyedController<Key>::Run {
     intake_->close();
     const Lock lock(controller_.runningMutex_);
     controller_.running_ = nullptr;
+    controller_.run_ = nullptr;
   }
 
   std::stop_token stopToken() const noexcept { return intake_->stopToken(); }
@@ -63,7 +68,7 @@ class KeyedController<Key>::Run {
   void rethrow() const { intake_->rethrow(); }
 
   // Returns false if a stop is requested first.
-  bool waitForSync() {
+  Task<bool> waitForSync() {
     const std::stop_token stop = stopToken();
     const Slots slots = controller_.sources_->begin(intake_);
     const Slot* waiting = nullptr;
@@ -87,8 +92,10 @@ class KeyedController<Key>::Run {
         const Lock lock(waitingMutex);
         waiting = slot.get();
       }
-      if (runBlocking(slot->waitForSync(), limit ? limit->token() : stop)) continue;
-      if (stop.stop_requested()) return false;
+      const std::stop_token until = limit ? limit->token() : stop;
+      const bool synced = co_await underStop(slot->waitForSync(), until);
+      if (synced) continue;
+      if (stop.stop_requested()) co_return false;
       if (slot->dropped()) continue;
       if (limit && limit->over()) {
         throw TimeoutError(fmt::format("controller \"{}\": a cache has not synced in {}: {}",
@@ -98,18 +105,33 @@ class KeyedController<Key>::Run {
       throw Error(fmt::format("controller \"{}\": the source \"{}\" has ended", controller_.name_,
                               slot->name()));
     }
-    return true;
+    co_return true;
   }
 
-  void work() {
-    const int count = controller_.keysAtATime();
-    counts_.workers.set(count);
-    std::vector<Hand> hands(static_cast<std::size_t>(count));
+  Task<void> work() {
+    counts_.workers.set(static_cast<double>(hands_.size()));
     if (controller_.reconcileTask_) {
-      workInTasks(hands);
+      co_await workInTasks();
     } else {
-      workOnThreads(hands);
+      co_await workOnThreads();
     }
+  }
+
+  // Ends the sources, which may have to wait for their functions.
+  Task<void> endSources() {
+    intake_->requestStop();
+    const auto end = [sources = controller_.sources_](const std::stop_token&) { sources->end(); };
+    co_await onThread(end);
+  }
+
+  std::string describe() const {
+    std::string keys;
+    const int busy = eachBusy([&](const std::string& key, const std::string& time) {
+      keys += fmt::format("{}{} for {}", keys.empty() ? ": " : ", ", key, time);
+    });
+    if (busy > kNamed) keys += fmt::format(", and {} more", busy - kNamed);
+    return fmt::format("reconciles {} of at most {} keys{}; {} wait", busy, hands_.size(), keys,
+                       queue_.len());
   }
 
  private:
@@ -140,49 +162,76 @@ class KeyedController<Key>::Run {
     Clock::TimePoint since_ KUBE_GUARDED_BY(keyMutex_){};
   };
 
-  void workOnThreads(std::vector<Hand>& hands) {
+  Task<void> workOnThreads() {
     std::vector<std::jthread> workers;  // joined at the end, also after an exception
-    try {
-      for (Hand& hand : hands) {
-        startingThread(controller_.nameOfWorker(), [&] {
-          workers.emplace_back(
-              [this, &hand, token = stopToken()] { runBlocking(worker(hand), token); });
+    const Finally ending([this] { intake_->requestStop(); });
+    for (Hand& hand : hands_) {
+      startingThread(controller_.nameOfWorker(), [&] {
+        workers.emplace_back([this, &hand, token = stopToken()] {
+          runBlocking(worker(hand), token);
+          leave();
         });
-      }
-    } catch (...) {  // no thread could be started
-      intake_->requestStop();
-      throw;
+      });
     }
-    waitForEnd(hands, [&] { workers.clear(); });
+    co_await waitForEnd(allLeft());
   }
 
-  void workInTasks(std::vector<Hand>& hands) {
+  void leave() {
+    const Lock lock(leftMutex_);
+    ++left_;
+    changed_.notifyAll();
+  }
+  Task<void> allLeft() {
+    const auto ready = [this]() KUBE_REQUIRES(leftMutex_) { return left_ == hands_.size(); };
+    co_await changed_.wait(ready);
+  }
+
+  Task<void> workInTasks() {
+    const TaskContext& context = co_await CurrentContext();
     std::optional<WorkerThreads> threads;
-    if (!controller_.executor_) threads.emplace(controller_.nameOfWorker(), controller_.workers_);
-    TaskScope workers(threads ? threads->executor() : controller_.executor_, stopToken());
-    for (Hand& hand : hands) workers.start(worker(hand), controller_.nameOfWorker());
-    waitForEnd(hands, [&] { workers.wait(); });
+    Executor executor = controller_.executor_;
+    if (!executor) executor = context.executor;
+    if (!executor) {
+      threads.emplace(controller_.nameOfWorker(), controller_.workers_);
+      executor = threads->executor();
+    }
+    TaskScope workers(executor, stopToken());
+    for (Hand& hand : hands_) workers.start(worker(hand), controller_.nameOfWorker());
+    co_await waitForEnd(workers.join());
   }
 
-  // Waits for a stop and then, by `join`, for the workers.
-  template <class Join>
-  void waitForEnd(const std::vector<Hand>& hands, Join join) {
-    controller_.clock_.sleepUntil(Clock::noDeadline, stopToken());
-    const SlowWait slow(controller_.clock_, [&](Clock::Duration) { reportBusy(hands); });
-    join();
+  // Waits for a stop and then for the workers.
+  Task<void> waitForEnd(Task<void> workers) {
+    const std::stop_token stop = stopToken();
+    co_await underStop(sleepUntil(Clock::noDeadline, controller_.clock_), stop);
+    const SlowWait slow(controller_.clock_, [this](Clock::Duration) { reportBusy(); });
+    const std::stop_token never;
+    co_await underStop(std::move(workers), never);
   }
 
-  void reportBusy(const std::vector<Hand>& hands) const {
-    constexpr int kNamed = 20;
+  static constexpr int kNamed = 20;
+
+  // Calls a function with the first kNamed keys that are reconciled, and how long. Returns the
+  // number of all.
+  template <class Function>
+  int eachBusy(Function function) const {
     int busy = 0;
-    for (const Hand& hand : hands) {
+    for (const Hand& hand : hands_) {
       const auto [key, since] = hand.has();
-      if (!key || ++busy > kNamed) continue;
-      controller_.log_.warning({{"object", keyText(*key)}},
+      if (key && ++busy <= kNamed) {
+        function(keyText(*key), inSeconds(controller_.clock_.now() - since));
+      }
+    }
+    return busy;
+  }
+
+  void reportBusy() const {
+    const int busy = eachBusy([&](const std::string& key, const std::string& time) {
+      controller_.log_.warning({{"object", key}},
                                "stopping: waiting for reconcile to return, which has been busy for "
                                "{}",
-                               inSeconds(controller_.clock_.now() - since));
-    }
+                               time);
+    });
     if (busy > kNamed) {
       controller_.log_.warning("stopping: waiting for {} more objects", busy - kNamed);
     }
@@ -346,6 +395,10 @@ class KeyedController<Key>::Run {
   Counts& counts_;
   const std::shared_ptr<Intake> intake_;
   typename Intake::Queue& queue_;
+  std::vector<Hand> hands_;
+  Mutex leftMutex_;
+  Condition changed_{leftMutex_};
+  std::size_t left_ KUBE_GUARDED_BY(leftMutex_) = 0;  // threads of workers that have ended
   const std::stop_callback<std::function<void()>> onStop_;
 };
 
@@ -394,22 +447,34 @@ void KeyedController<Key>::checkComplete() const {
 }
 
 template <ControllerKey Key>
-void KeyedController<Key>::run(const std::stop_token& stop) {
+std::string KeyedController<Key>::describe() const {
+  const Lock lock(runningMutex_);
+  return run_ != nullptr ? run_->describe() : "does not run";
+}
+
+template <ControllerKey Key>
+Task<void> KeyedController<Key>::runTask() {
+  const std::stop_token stop = co_await taskStop();
   checkComplete();
-  if (stop.stop_requested()) return;
+  if (stop.stop_requested()) co_return;
   Run run(*this, stop);
   log_.info("waiting for caches");
-  if (!run.waitForSync()) return run.rethrow();
+  const bool synced = co_await run.waitForSync();
+  if (!synced) co_return run.rethrow();
   try {
-    if (beforeWork_) beforeWork_(run.stopToken());
+    if (beforeWork_) {
+      co_await underStop(onOwnThread("beforeWork of controller \"" + name_ + "\"", beforeWork_),
+                         run.stopToken());
+    }
   } catch (const std::exception& error) {
     run.rethrow();
     if (!stop.stop_requested()) throw;
     log_.info("stopped before the first key: {}", error.what());
-    return;
+    co_return;
   }
   log_.info("working on up to {} keys at a time", keysAtATime());
-  run.work();
+  co_await run.work();
+  co_await run.endSources();
   log_.info("ended");
   run.rethrow();
 }

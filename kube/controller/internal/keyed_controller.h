@@ -40,7 +40,7 @@ class KeyedController : public ControllerBase {
  public:
   ~KeyedController() override;
 
-  void run(const std::stop_token& stop) override;
+  std::string describe() const override;
 
   /// Queues a key, for a reason that no source knows. Does nothing while the controller does not
   /// run: every object is reconciled when it starts.
@@ -65,6 +65,7 @@ class KeyedController : public ControllerBase {
 
  private:
   class Run;
+  Task<void> runTask() override;
   void checkComplete() const;
   int keysAtATime() const { return reconcileTask_ ? inFlight_.value_or(workers_) : workers_; }
 
@@ -75,6 +76,7 @@ class KeyedController : public ControllerBase {
   mutable Mutex runningMutex_;
   // Null while the controller does not run.
   std::shared_ptr<ControllerIntake<Key>> running_ KUBE_GUARDED_BY(runningMutex_);
+  const Run* run_ KUBE_GUARDED_BY(runningMutex_) = nullptr;
 };
 
 extern template class KeyedController<ObjectKey>;

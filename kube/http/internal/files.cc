@@ -83,11 +83,25 @@ std::string readFile(const std::string& path, std::size_t limit) {
   return *std::move(content);
 }
 
+namespace {
+
+Clock::WallTime modifiedIn(const struct stat& found) {
+  return Clock::WallTime{std::chrono::seconds{found.st_mtim.tv_sec} +
+                         std::chrono::nanoseconds{found.st_mtim.tv_nsec}};
+}
+
+}  // namespace
+
 std::optional<Clock::WallTime> modifiedAt(const std::string& path) noexcept {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return std::nullopt;
-  return Clock::WallTime{std::chrono::seconds{found.st_mtim.tv_sec} +
-                         std::chrono::nanoseconds{found.st_mtim.tv_nsec}};
+  return modifiedIn(found);
+}
+
+FileFingerprint fingerprintOf(const std::string& path) noexcept {
+  struct stat found {};
+  if (path.empty() || ::stat(path.c_str(), &found) != 0) return {};
+  return {modifiedIn(found), found.st_size, found.st_dev, found.st_ino};
 }
 
 void replaceFile(const std::string& path, std::string_view content, const ReplaceOptions& options) {

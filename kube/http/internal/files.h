@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,16 @@ std::optional<std::string> findFile(const std::string& path, std::size_t limit =
 
 /// Returns the time of the last modification; nothing if there is no such file.
 std::optional<Clock::WallTime> modifiedAt(const std::string& path) noexcept;
+
+/// Differs after a file was changed or replaced.
+struct FileFingerprint {
+  Clock::WallTime modified{};
+  std::int64_t size = 0;
+  std::uint64_t device = 0, inode = 0;
+  bool operator==(const FileFingerprint&) const = default;
+};
+/// Returns an empty one if the path is empty, or there is no such file.
+FileFingerprint fingerprintOf(const std::string& path) noexcept;
 
 struct ReplaceOptions {
   /// Waits until the file is on the disk. Without that, a crash of the machine may leave an empty

@@ -6,7 +6,6 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -151,11 +150,6 @@ bool isAddress(const std::string& host) {
 void SslFree::operator()(ssl_st* session) const noexcept { SSL_free(session); }
 void SslFree::operator()(ssl_ctx_st* context) const noexcept { SSL_CTX_free(context); }
 
-bool TlsContext::Fingerprint::operator==(const Fingerprint& other) const {
-  return changed.tv_sec == other.changed.tv_sec && changed.tv_nsec == other.changed.tv_nsec &&
-         size == other.size && device == other.device && inode == other.inode;
-}
-
 TlsContext::TlsContext(TlsConfig config, bool offerHttp2, std::chrono::nanoseconds checkInterval)
     : config_(std::move(config)),
       offerHttp2_(offerHttp2),
@@ -172,11 +166,9 @@ TlsContext::TlsContext(TlsConfig config, bool offerHttp2, std::chrono::nanosecon
 
 TlsContext::~TlsContext() = default;
 
-std::array<TlsContext::Fingerprint, 3> TlsContext::fingerprints() const {
+std::array<FileFingerprint, 3> TlsContext::fingerprints() const {
   const auto fingerprint = [](const std::string& data, const std::string& file) {
-    struct stat found {};
-    if (!data.empty() || file.empty() || stat(file.c_str(), &found) != 0) return Fingerprint{};
-    return Fingerprint{found.st_mtim, found.st_size, found.st_dev, found.st_ino};
+    return data.empty() ? fingerprintOf(file) : FileFingerprint();
   };
   return {fingerprint(config_.caData, config_.caFile),
           fingerprint(config_.certData, config_.certFile),

@@ -9,11 +9,10 @@
 
 #include <array>
 #include <chrono>
-#include <cstdint>
-#include <ctime>
 #include <memory>
 #include <string>
 
+#include "kube/http/internal/files.h"
 #include "kube/http/tls_config.h"
 
 struct ssl_ctx_st;
@@ -49,19 +48,13 @@ class TlsContext {
   SslSession toProxy(const std::string& host) const;
 
  private:
-  struct Fingerprint {
-    timespec changed{};
-    std::int64_t size = 0;
-    std::uint64_t device = 0, inode = 0;
-    bool operator==(const Fingerprint& other) const;
-  };
   struct Loaded {
-    std::array<Fingerprint, 3> fingerprints;
+    std::array<FileFingerprint, 3> fingerprints;
     std::array<std::string, 3> texts;  // CA, certificate, key
     std::unique_ptr<ssl_ctx_st, SslFree> context;
   };
 
-  std::array<Fingerprint, 3> fingerprints() const;
+  std::array<FileFingerprint, 3> fingerprints() const;
   Loaded load() const;
   SslSession session(const std::string& host) const;
 
@@ -70,7 +63,7 @@ class TlsContext {
   const std::chrono::nanoseconds checkInterval_;
   TimePoint checked_;
   Loaded loaded_;
-  std::array<Fingerprint, 3> refused_{};  // of the last warning
+  std::array<FileFingerprint, 3> refused_{};  // of the last warning
 };
 
 }  // namespace kube::detail

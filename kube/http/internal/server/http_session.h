@@ -35,6 +35,7 @@
 #include "kube/http/http_server.h"
 #include "kube/http/internal/server/http_connections.h"
 #include "kube/http/internal/server/server_tls.h"
+#include "kube/http/internal/server/server_tls_context.h"
 
 namespace kube::detail {
 
@@ -369,7 +370,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   HttpHandler handler_;
   ConnectionTable connections_;
   asio::io_context io_;
-  std::optional<asio::ssl::context> tls_;
+  std::optional<ServerTlsContext> tls_;
   // --- Owned by the acceptor's strand.
   asio::ip::tcp::acceptor acceptor_;
   asio::steady_timer pause_, sweepTimer_;
