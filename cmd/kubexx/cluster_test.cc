@@ -7,6 +7,7 @@
 
 #include "cmd/kubexx/invocation.h"
 #include "cmd/kubexx/run_testing.h"
+#include "kube/base/internal/logged_testing.h"
 
 namespace kube::cmd {
 namespace {
@@ -54,6 +55,21 @@ TEST_F(ClusterTest, ShowsTheUser) {
   EXPECT_EQ(out("whoami --as ann --as-group g -o jsonpath={.status.userInfo.username}"), "ann");
   const Ran refused = run({"whoami", "--token", "wrong", "--client-certificate", ""});
   EXPECT_EQ(refused.code, 0);  // the certificate still names the user
+}
+
+TEST_F(ClusterTest, ShowsRequestsAsMuchAsAsked) {
+  const testing::Logged logged;
+  EXPECT_EQ(run({"get", "pods", "-v", "5"}).err, "No resources found in default namespace.\n");
+  run({"get", "pods", "-v", "6"});
+  EXPECT_THAT(logged.text(), AllOf(HasSubstr("Response verb=GET url=\"https://"),
+                                   HasSubstr("/api/v1/namespaces/default/pods"),
+                                   HasSubstr("status=200 milliseconds=")));
+  EXPECT_THAT(run({"get", "pods", "-v", "8", "--token", "s3cret"}).err,
+              AllOf(HasSubstr("Request GET https://"), HasSubstr("Authorization: Bearer <masked>"),
+                    HasSubstr("Response 200 https://"), HasSubstr("Response Body {"),
+                    Not(HasSubstr("s3cret"))));
+  EXPECT_THAT(run({"get", "pods", "-v", "9"}).err,
+              AllOf(HasSubstr("curl -v -XGET -H '"), HasSubstr(" -H 'User-Agent: ")));
 }
 
 TEST_F(ClusterTest, ChangesTheKubeconfig) {

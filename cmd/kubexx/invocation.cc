@@ -6,9 +6,11 @@
 
 #include "cmd/kubexx/command.h"
 #include "cmd/kubexx/resources.h"
+#include "kube/base/internal/control_characters.h"
 #include "kube/base/log.h"
 #include "kube/base/signal_stop.h"
 #include "kube/meta/time.h"
+#include "kube/rest/request_log.h"
 #include "kube/rest/rest_client.h"
 
 namespace kube::cmd {
@@ -94,6 +96,11 @@ const Config& Invocation::config() {
   if (config_) return *config_;
   if (flags.verbosity > 0) setLogLevel(levelOf(flags.verbosity));
   config_ = flags.load();
+  if (flags.verbosity >= 7) {
+    config_->middleware.push_back(logRequests(
+        static_cast<int>(flags.verbosity),
+        [this](const std::string& text) { err << detail::withoutControls(text) + "\n"; }));
+  }
   // As kubectl prints the server's warnings: to stderr, each once.
   config_->warningHandler = [this](const Warning& warning) {
     err << "Warning: " << warning.text << '\n';

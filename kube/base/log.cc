@@ -11,6 +11,7 @@
 
 #include "kube/base/internal/control_characters.h"
 #include "kube/base/internal/finally.h"
+#include "kube/base/internal/json_text.h"
 #include "kube/base/internal/mutex.h"
 
 namespace kube {
@@ -51,10 +52,18 @@ void appendValue(std::string& out, std::string_view text) {
   out += '"';
 }
 
-void writeToStderr(const LogRecord& record) {
-  const std::string line = formatLogLine(record) + '\n';
+void writeLine(std::FILE* to, std::string line) {
+  line += '\n';
   // One call: stdio's lock keeps the lines of different threads apart.
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fwrite(line.data(), 1, line.size(), to);
+}
+
+void appendTime(std::string& out, std::chrono::system_clock::time_point time) {
+  using namespace std::chrono;
+  const auto whole = floor<seconds>(time);
+  const auto micros = duration_cast<microseconds>(time - whole).count();
+  fmt::format_to(std::back_inserter(out), "{:%Y-%m-%dT%H:%M:%S}.{:06}Z",
+                 fmt::gmtime(system_clock::to_time_t(whole)), micros);
 }
 
 // Never destroyed: threads may log until the process ends.
@@ -83,7 +92,7 @@ void deliver(const LogRecord& record) {
   if (const auto sink = currentSink()) {
     (*sink)(record);
   } else {
-    writeToStderr(record);
+    writeLine(stderr, formatLogLine(record));
   }
 }
 
@@ -160,12 +169,9 @@ std::string LogField::text() const {
 }
 
 std::string formatLogLine(const LogRecord& record) {
-  using namespace std::chrono;
   std::string line;
-  const auto whole = floor<seconds>(record.time);
-  const auto micros = duration_cast<microseconds>(record.time - whole).count();
-  fmt::format_to(std::back_inserter(line), "{:%Y-%m-%dT%H:%M:%S}.{:06}Z {} ",
-                 fmt::gmtime(system_clock::to_time_t(whole)), micros, toString(record.level));
+  appendTime(line, record.time);
+  line.append(" ").append(toString(record.level)).append(" ");
   if (!record.logger.empty()) {
     appendEscaped(line, record.logger, false);
     line += ": ";
@@ -178,6 +184,32 @@ std::string formatLogLine(const LogRecord& record) {
     appendValue(line, field.text());
   }
   return line;
+}
+
+std::string formatLogJson(const LogRecord& record) {
+  constexpr std::array<std::string_view, 4> kOwn = {"level", "ts", "logger", "msg"};
+  std::string line = "{";
+  const auto add = [&](std::string_view key, const LogField::Value& value) {
+    if (line.size() > 1) line += ',';
+    detail::appendJsonString(line, key);
+    line += ':';
+    detail::appendJsonValue(line, value);
+  };
+  std::string time;
+  appendTime(time, record.time);
+  add("level", toString(record.level));
+  add("ts", time);
+  if (!record.logger.empty()) add("logger", record.logger);
+  add("msg", record.message);
+  for (const LogField& field : record.fields) {
+    const bool taken = std::find(kOwn.begin(), kOwn.end(), field.key()) != kOwn.end();
+    add(taken ? std::string(field.key()) + '_' : std::string(field.key()), field.value());
+  }
+  return line + '}';
+}
+
+LogSink jsonLogSink(std::FILE* to) {
+  return [to](const LogRecord& record) { writeLine(to, formatLogJson(record)); };
 }
 
 Logger::Logger(std::string name)

@@ -22,6 +22,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -102,6 +103,16 @@ void setLogLevel(LogLevel level) noexcept;
 ///   2024-01-01T00:00:00.000000Z warning reflector: watch ended: EOF resource=pods attempt=3
 /// Control characters are escaped, so that a record is always one line.
 std::string formatLogLine(const LogRecord& record);
+
+/// The record as a JSON object in one line, without the newline:
+///   {"level":"warning","ts":"2024-01-01T00:00:00.000000Z","logger":"reflector",
+///    "msg":"watch ended: EOF","resource":"pods","attempt":3}
+/// A field whose key is one of the first four gets an underscore: "msg_". Bytes that are not UTF-8
+/// become U+FFFD.
+std::string formatLogJson(const LogRecord& record);
+
+/// A sink that writes each record as one line of JSON: setLogSink(jsonLogSink()).
+LogSink jsonLogSink(std::FILE* to = stderr);
 
 namespace detail {
 inline constexpr signed char logLevelUnset = -1;

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -115,6 +117,36 @@ TEST_F(LogTest, ValuesThatAreNotPlainAreQuotedAndRecordsStayOneLine) {
 TEST_F(LogTest, EightBitControlsAreEscapedToo) {
   Logger().info({{"a", "\xc2\x9b"}}, "ä\xc2\x9b/\x9b/\x7f/\r\n→");
   EXPECT_THAT(lines_, ElementsAre("info ä\\x9b/\\x9b/\\x7f/\\x0d\\n→ a=\\x9b"));
+}
+
+TEST_F(LogTest, RecordsAreObjectsOfJsonWithTypedFields) {
+  std::string line;
+  const LogSink before = setLogSink([&](const LogRecord& record) { line = formatLogJson(record); });
+  Logger("r")
+      .with("resource", "pods")
+      .info({{"n", -3}, {"ok", true}, {"rate", 0.5}, {"msg", "x"}, {"nan", std::nan("")}},
+            "say \"{}\"", "hi\n\x1b\xff");
+  setLogSink(before);
+  const std::string start = R"({"level":"info","ts":"20)";
+  EXPECT_EQ(line.substr(0, start.size()), start);
+  EXPECT_EQ(
+      line.substr(line.find("Z\",") + 3),
+      "\"logger\":\"r\",\"msg\":\"say \\\"hi\\n\\u001b\xEF\xBF\xBD\\\"\",\"resource\":\"pods\","
+      "\"n\":-3,\"ok\":true,\"rate\":0.5,\"msg_\":\"x\",\"nan\":\"nan\"}");
+}
+
+TEST_F(LogTest, AJsonSinkWritesALineForEachRecord) {
+  std::FILE* const file = std::tmpfile();
+  const LogSink before = setLogSink(jsonLogSink(file));
+  Logger("a").error("one\ntwo");
+  Logger("b").error("three");
+  setLogSink(before);
+  std::rewind(file);
+  char text[1000] = {};
+  const std::string all(text, std::fread(text, 1, sizeof text, file));
+  std::fclose(file);
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 2);
+  EXPECT_THAT(all, testing::HasSubstr(R"("msg":"one\ntwo"})"));
 }
 
 TEST_F(LogTest, ASinkThatThrowsOrLogsDoesNoHarm) {

@@ -124,6 +124,9 @@ class TaskAccess {
   }
 };
 
+/// The current span of the thread's blocking code, which its tasks begin with.
+const std::shared_ptr<Span>& spanOfThread() noexcept;
+
 /// To be called before a wait. Throws Error on a thread of the library that must not block.
 void checkMayBlock(const char* what);
 /// Returns false on a thread of the library that must not block.
@@ -164,7 +167,7 @@ T runHere(Task<T> task, const TaskContext& context, const CallerLoop* loop) {
 /// thread, which costs less than waking another.
 template <class T>
 T runBlocking(Task<T> task, const std::stop_token& stop) {
-  const TaskContext context{.stop = stop, .mayBlock = true};
+  const TaskContext context{.stop = stop, .span = spanOfThread(), .mayBlock = true};
   return runHere(std::move(task), context, nullptr);
 }
 
@@ -292,7 +295,8 @@ template <class T>
 T blockOn(Task<T> task, const std::stop_token& stop = {}) {
   detail::checkMayBlock("blockOn");
   const detail::CallerLoop loop;
-  const detail::TaskContext context{.executor = loop.executor(), .stop = stop};
+  const detail::TaskContext context{
+      .executor = loop.executor(), .stop = stop, .span = detail::spanOfThread()};
   return detail::runHere(std::move(task), context, &loop);
 }
 

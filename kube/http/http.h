@@ -100,5 +100,14 @@ const HttpHeaders& headersOf(const Answer& answer) {
 }
 inline const HttpHeaders& headersOf(const HttpResponse& answer) { return answer.headers; }
 
+/// Status and headers of an answer, for code that changes them. For the answer's reader.
+struct AnswerHead {
+  template <class Answer>
+  static HttpResponse& of(Answer& answer) {
+    return answer.head();
+  }
+  static HttpResponse& of(HttpResponse& answer) { return answer; }
+};
+
 }  // namespace detail
 }  // namespace kube

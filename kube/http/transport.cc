@@ -123,6 +123,8 @@ class StreamReceiver final : public HttpReceiver {
     headTaken_ = true;
   }
   const HttpResponse& head() const { return head_; }
+  /// For the reader, which has seen the head.
+  HttpResponse& changeableHead() { return head_; }
 
   /// Completes when something has come: the head, data, or the end. Returns false if that is so
   /// already.
@@ -286,6 +288,7 @@ HttpStream& HttpStream::operator=(HttpStream&& other) noexcept {
   std::swap(receiver_, moved.receiver_);
   std::swap(exchange_, moved.exchange_);
   std::swap(stop_, moved.stop_);
+  std::swap(onPiece_, moved.onPiece_);
   return *this;
 }
 
@@ -296,7 +299,24 @@ HttpStream::~HttpStream() {
 int HttpStream::status() const { return receiver_->head().status; }
 const HttpHeaders& HttpStream::headers() const { return receiver_->head().headers; }
 int HttpStream::httpVersion() const { return receiver_->head().httpVersion; }
-std::optional<std::string_view> HttpStream::read() { return receiver_->read(exchange_); }
+HttpResponse& HttpStream::head() { return receiver_->changeableHead(); }
+std::optional<std::string_view> HttpStream::read() { return seen(receiver_->read(exchange_)); }
+
+void HttpStream::onPiece(std::function<void(std::string_view piece)> see) {
+  if (!onPiece_) {
+    onPiece_ = std::move(see);
+    return;
+  }
+  onPiece_ = [first = std::move(onPiece_), second = std::move(see)](std::string_view piece) {
+    first(piece);
+    second(piece);
+  };
+}
+
+std::optional<std::string_view> HttpStream::seen(std::optional<std::string_view> piece) const {
+  if (piece && onPiece_) onPiece_(*piece);
+  return piece;
+}
 
 std::uint64_t HttpStream::wireBytes() const { return exchange_.exchange_->wireBytes(); }
 
@@ -551,7 +571,7 @@ Task<std::optional<std::string_view>> HttpStream::readAsync() {
       co_await change;
     }
   }
-  co_return receiver_->read(exchange_);
+  co_return seen(receiver_->read(exchange_));
 }
 
 void Transport::shutdown() const { lifetime_->shutdown(); }

@@ -65,6 +65,13 @@ class StreamReceiver;
 class WebSocketReceiver;
 }  // namespace detail
 
+/// Returns a socket that is connected to this host and port (of the proxy, if there is one), which
+/// the transport then owns. It may block: it runs on a thread of TaskThreads, at most for
+/// connectTimeout, after which the token asks it to stop and its socket is closed. An exception is
+/// the reason of a failed connection.
+using DialFunction =
+    std::function<int(const std::string& host, std::uint16_t port, std::stop_token stop)>;
+
 struct TransportOptions {
   TlsConfig tls = {};
   /// An http://, https://, socks5:// or socks5h:// URL, with user:password@ if needed. Empty:
@@ -94,6 +101,9 @@ struct TransportOptions {
   /// Called with each TCP socket before it connects, on the I/O thread; sets additional socket
   /// options.
   std::function<void(int fd)> onSocket = {};
+  /// Makes connections instead of look-ups and connect(), such as to a Unix socket or through a
+  /// tunnel. See DialFunction.
+  DialFunction dial = {};
 };
 
 /// Counters since the transport was made, except connectionsOpen.
@@ -186,15 +196,23 @@ class HttpStream {
   /// The number of bytes of the body received so far, before decompression.
   std::uint64_t wireBytes() const;
 
+  /// Calls a function with each piece that is read from now on, by its reader, after the functions
+  /// that were added before. It is destroyed with the stream.
+  void onPiece(std::function<void(std::string_view piece)> see);
+
  private:
   friend class Transport;
+  friend struct detail::AnswerHead;
   class CancelOnStop;
+  HttpResponse& head();
+  std::optional<std::string_view> seen(std::optional<std::string_view> piece) const;
   HttpStream(std::shared_ptr<detail::StreamReceiver> receiver, HttpExchange exchange,
              std::unique_ptr<CancelOnStop> stop);
 
   std::shared_ptr<detail::StreamReceiver> receiver_;
   HttpExchange exchange_;
   std::unique_ptr<CancelOnStop> stop_;
+  std::function<void(std::string_view)> onPiece_;
 };
 
 class Transport {

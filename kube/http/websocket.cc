@@ -60,6 +60,8 @@ class WebSocketReceiver final : public HttpReceiver {
     if (refusal_) std::rethrow_exception(std::exchange(refusal_, nullptr));
   }
   const HttpResponse& head() const { return head_; }
+  /// For the caller, after answer().
+  HttpResponse& changeableHead() { return head_; }
   const std::string& protocol() const { return protocol_; }
 
   bool send(Opcode opcode, std::string_view head, std::string_view payload) {
@@ -322,6 +324,7 @@ Task<WebSocket> WebSocket::openAsync(Transport transport, HttpRequest request,
   co_return socket;
 }
 
+HttpResponse& WebSocket::head() { return receiver_->changeableHead(); }
 int WebSocket::status() const { return receiver_->head().status; }
 const HttpHeaders& WebSocket::headers() const { return receiver_->head().headers; }
 const std::string& WebSocket::body() const { return receiver_->head().body; }

@@ -111,7 +111,9 @@ class WebSocket {
   void cut() const;
 
  private:
+  friend struct detail::AnswerHead;
   class CutOnStop;
+  HttpResponse& head();
   explicit WebSocket(std::shared_ptr<detail::WebSocketReceiver> receiver);
 
   std::shared_ptr<detail::WebSocketReceiver> receiver_;

@@ -60,7 +60,8 @@ bool isEither(const std::exception& error, std::string_view reason, int code) no
   return status != nullptr && (status->reason == reason || status->code == code);
 }
 
-std::string describe(const metav1::Status& status, std::string_view doing) {
+std::string describe(const metav1::Status& status, std::string_view doing,
+                     std::string_view auditId) {
   std::string text(doing);
   if (!text.empty()) text += ": ";
   text += status.message.empty() ? "the server reported a failure" : status.message.view();
@@ -69,27 +70,28 @@ std::string describe(const metav1::Status& status, std::string_view doing) {
   if (status.code != 0) text += std::to_string(status.code);
   if (status.code != 0 && !status.reason.empty()) text += ' ';
   text += status.reason;
+  if (status.code >= 500 && !auditId.empty()) text.append(", audit id ").append(auditId);
   return text + ')';
 }
 
 }  // namespace
 
-ApiError::ApiError(metav1::Status status, std::string_view doing)
-    : Error(ErrorKind::Api, describe(status, doing)),
-      status_(std::make_shared<const metav1::Status>(std::move(status))) {}
+ApiError::ApiError(metav1::Status status, std::string_view doing, std::string_view auditId)
+    : Error(ErrorKind::Api, describe(status, doing, auditId)),
+      facts_(std::make_shared<const Facts>(Facts{std::move(status), std::string(auditId)})) {}
 
 ApiError::~ApiError() = default;
 
 std::optional<std::chrono::seconds> ApiError::retryAfter() const noexcept {
-  if (!status_->details) return std::nullopt;
-  const int seconds = status_->details->retryAfterSeconds;
-  if (seconds <= 0 && status_->reason != "ServerTimeout") return std::nullopt;
+  if (!status().details) return std::nullopt;
+  const int seconds = status().details->retryAfterSeconds;
+  if (seconds <= 0 && status().reason != "ServerTimeout") return std::nullopt;
   return std::chrono::seconds(std::max(seconds, 0));
 }
 
 const metav1::StatusCause* ApiError::cause(std::string_view reason) const noexcept {
-  if (!status_->details) return nullptr;
-  for (const metav1::StatusCause& cause : status_->details->causes) {
+  if (!status().details) return nullptr;
+  for (const metav1::StatusCause& cause : status().details->causes) {
     if (cause.reason == reason) return &cause;
   }
   return nullptr;

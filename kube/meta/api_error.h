@@ -33,14 +33,19 @@ class ApiError : public Error {
  public:
   /// `doing` describes the failed operation: `update pods "web-1" in namespace "book"`. In what(),
   /// it precedes the server's message, which code and reason follow.
-  explicit ApiError(metav1::Status status, std::string_view doing = {});
+  /// `auditId` identifies the request in the server's audit log; failures of the server (5xx) show
+  /// it in what().
+  explicit ApiError(metav1::Status status, std::string_view doing = {},
+                    std::string_view auditId = {});
   ~ApiError() override;
 
-  const metav1::Status& status() const noexcept { return *status_; }
-  int code() const noexcept { return status_->code; }
-  std::string_view reason() const noexcept { return status_->reason; }
+  const metav1::Status& status() const noexcept { return facts_->status; }
+  int code() const noexcept { return status().code; }
+  std::string_view reason() const noexcept { return status().reason; }
   /// The server's message.
-  std::string_view message() const noexcept { return status_->message; }
+  std::string_view message() const noexcept { return status().message; }
+  /// The id of the request in the server's audit log (Audit-Id); empty if the server sent none.
+  std::string_view auditId() const noexcept { return facts_->auditId; }
   /// The time that the server asks to wait before the next try, if it does.
   std::optional<std::chrono::seconds> retryAfter() const noexcept;
   /// The first cause with this reason in the Status, such as a problem of one field; null if there
@@ -48,7 +53,11 @@ class ApiError : public Error {
   const metav1::StatusCause* cause(std::string_view reason) const noexcept;
 
  private:
-  std::shared_ptr<const metav1::Status> status_;
+  struct Facts {
+    metav1::Status status;
+    std::string auditId;
+  };
+  std::shared_ptr<const Facts> facts_;  // shared, so that copying cannot throw
 };
 
 bool isNotFound(const std::exception& error) noexcept;

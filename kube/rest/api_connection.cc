@@ -11,6 +11,8 @@
 #include "kube/base/internal/text.h"
 #include "kube/base/log.h"
 #include "kube/http/url.h"
+#include "kube/rest/internal/request_record.h"
+#include "kube/rest/warnings.h"
 
 namespace kube {
 
@@ -26,7 +28,8 @@ TransportOptions transportOptions(const Config& config, const ClientCertificate*
   TransportOptions options{
       .tls = config.tls,
       .proxy = config.proxy,
-      .disableCompression = config.disableCompression || config.serverUrl().isLoopback()};
+      .disableCompression = config.disableCompression || config.serverUrl().isLoopback(),
+      .dial = config.dial};
   if (certificate != nullptr) {
     options.tls.certFile.clear();
     options.tls.keyFile.clear();
@@ -53,6 +56,8 @@ std::optional<std::chrono::seconds> retryAfter(int status, const HttpHeaders& he
   return std::chrono::seconds(*seconds);
 }
 
+constexpr std::size_t kMaxWarnings = 100;  // of one answer
+
 HttpFetch fetchWith(const Config& config) {
   return [proxy = config.proxy](HttpRequest request, const TlsConfig& tls, std::stop_token stop) {
     return Transport({.tls = tls, .proxy = proxy}).send(std::move(request), std::move(stop));
@@ -66,6 +71,8 @@ ApiConnection::ApiConnection(Config config, Clock& clock)
       base_(config_.serverUrl().str()),
       origin_(config_.serverUrl().origin()),
       clock_(clock),
+      host_(config_.serverUrl().authority),
+      metrics_(std::make_shared<const detail::RequestMetrics>(orDefault(config_.metrics), host_)),
       limiter_(config_.makeRateLimiter(clock)),
       transport_(transportOptions(config_, nullptr)),
       executor_(transport_.executor()),
@@ -77,6 +84,8 @@ ApiConnection::ApiConnection(const ApiConnection& calls, ForCaches)
       base_(calls.base_),
       origin_(calls.origin_),
       clock_(calls.clock_),
+      host_(calls.host_),
+      metrics_(calls.metrics_),
       limiter_(calls.limiter_),
       transport_(transportOptions(config_, nullptr)),
       executor_(transport_.executor()),
@@ -119,7 +128,8 @@ Transport ApiConnection::transportFor(const Credentials::Grant& grant) {
   return transport_;
 }
 
-Task<void> ApiConnection::throttle(const Call& call, Clock::TimePoint deadline) {
+Task<void> ApiConnection::throttle(const Call& call, Clock::TimePoint deadline,
+                                   detail::RequestRecord& record) {
   const auto start = clock_.now();
   const bool accepted = co_await limiter_->acceptAsync(deadline);
   if (!accepted) {
@@ -131,6 +141,7 @@ Task<void> ApiConnection::throttle(const Call& call, Clock::TimePoint deadline) 
                     call.doing()));
   }
   const auto waited = std::chrono::duration<double>(clock_.now() - start).count();
+  record.waited(waited);
   if (waited > 1) {
     logger().info("{}: delayed {:.1f} s by the client's own rate limit of {} requests a second",
                   call.doing(), waited, limiter_->qps());
@@ -140,21 +151,21 @@ Task<void> ApiConnection::throttle(const Call& call, Clock::TimePoint deadline) 
   }
 }
 
-void ApiConnection::warn(const HttpHeaders& headers) const {
+void ApiConnection::warn(const Call& call, const HttpHeaders& headers) const {
   if (!headers.has("Warning")) return;
-  for (const Warning& warning : parseWarnings(headers)) {
-    if (config_.warningHandler) {
-      config_.warningHandler(warning);
-    } else {
-      logger().warning("the server warns: {}", warning.text);
-    }
+  const WarningHandler handler =
+      config_.warningHandler ? config_.warningHandler : defaultWarningHandler();
+  std::vector<Warning> warnings = parseWarnings(headers);
+  if (warnings.size() > kMaxWarnings) warnings.resize(kMaxWarnings);
+  for (Warning& warning : warnings) {
+    warning.doing = call.doing();
+    handler(warning);
   }
 }
 
 // The URL of a call. Input must not lead anywhere but to the Config's server, because credentials
 // are sent with it.
-std::string ApiConnection::urlOf(const Call& call) const {
-  const std::string& path = call.request.url;
+std::string ApiConnection::urlOf(const Call& call, const std::string& path) const {
   if (path.starts_with('/')) {
     std::string url = base_ + path;
     if (hasOrigin(url, origin_)) return url;
@@ -177,71 +188,167 @@ Task<Credentials::Grant> ApiConnection::authorize(HttpHeaders& headers, Clock::T
   co_return applied.first;
 }
 
+// The sending of a call: one attempt after the other.
+struct ApiConnection::Sending {
+  const Call& call;
+  const Clock::TimePoint deadline;
+  detail::RequestRecord& record;
+  bool reads;  // no attempt has asked the server to change something
+};
+
 template <class Answer, class Go>
 Task<Answer> ApiConnection::run(Call call, Go go) {
+  const detail::TaskContext& context = co_await detail::CurrentContext();
+  urlOf(call, call.request.url);  // refuses a path that leads away before anything else
+  detail::RequestRecord record(*metrics_, clock_, base_, call.request);
+  if (config_.tracer != nullptr || context.span != nullptr) {
+    const std::string name = config_.tracer && call.operation ? call.operation() : "call";
+    record.trace(config_.tracer.get(), context.span.get(), name, host_);
+  }
   std::string cause;
   try {
-    co_return co_await tryUntilDone<Answer>(call, go, cause);
+    Answer answer = co_await tryUntilDone<Answer>(call, go, record, cause);
+    record.finish(answer);
+    co_return answer;
   } catch (const TimeoutError& error) {
+    record.fail(error.what());
     if (cause.empty()) throw;
     throw TimeoutError(fmt::format("{}; the previous try: {}", error.what(), cause));
+  } catch (const std::exception& error) {
+    record.fail(error.what());
+    throw;
   }
+}
+
+// Makes an attempt ready for the transport.
+void ApiConnection::complete(Sending& sending, HttpRequest& request) const {
+  const Call& call = sending.call;
+  request.url = urlOf(call, request.url);
+  if (sending.deadline != Clock::noDeadline) {
+    request.timeout = sending.deadline - clock_.now();
+    if (request.timeout.count() <= 0) {
+      throw TimeoutError(fmt::format("{}: timed out", call.doing()));
+    }
+  }
+  if (onlyReads(request)) return;
+  sending.reads = false;
+  if (!call.writeGuard) return;
+  if (const std::string why = call.writeGuard(); !why.empty()) {
+    throw Error(fmt::format("{}: not sent: {}", call.doing(), why));
+  }
+}
+
+// Sends an attempt through the chain. An exception of a middleware names the call.
+template <class Answer, class Go>
+Task<Answer> ApiConnection::throughMiddleware(Sending& sending, Go& go, HttpRequest request,
+                                              int retries) {
+  std::optional<Answer> answer;
+  HttpAttempt attempt{.request = std::move(request),
+                      .server = base_,
+                      .retries = retries,
+                      .doing = sending.call.doing()};
+  const auto send = [&]() -> Task<> {
+    complete(sending, attempt.request);
+    answer.emplace(co_await go(attempt.request));
+    attempt.answer = std::move(detail::AnswerHead::of(*answer));
+  };
+  detail::MiddlewareChain chain{.all = config_.middleware, .attempt = attempt, .send = send};
+  try {
+    co_await chain.run();
+    if (!answer) throw Error("it returned without an answer of next()");
+  } catch (const CanceledError&) {
+    throw;
+  } catch (const TimeoutError&) {
+    throw;
+  } catch (...) {
+    if (chain.failure == std::current_exception()) throw;
+    std::string why = "an exception that is not a std::exception";
+    try {
+      throw;
+    } catch (const std::exception& error) {
+      why = error.what();
+    } catch (...) {
+    }
+    throw Error(fmt::format("{}: a middleware failed: {}", sending.call.doing(), why));
+  }
+  detail::AnswerHead::of(*answer) = std::move(attempt.answer);
+  if constexpr (std::is_same_v<Answer, HttpStream>) {
+    if (attempt.onBody) answer->onPiece(std::move(attempt.onBody));
+  }
+  co_return std::move(*answer);
 }
 
 // `cause` is the reason of the last retry: it belongs into the message of a later timeout.
 template <class Answer, class Go>
-Task<Answer> ApiConnection::tryUntilDone(Call& call, Go& go, std::string& cause) {
+Task<Answer> ApiConnection::tryUntilDone(Call& call, Go& go, detail::RequestRecord& record,
+                                         std::string& cause) {
   HttpRequest& request = call.request;
-  request.url = urlOf(call);
   const auto timeout = request.timeout.count() > 0 ? request.timeout : config_.timeout;
   const auto deadline = timeout.count() > 0 ? clock_.deadlineAfter(timeout) : Clock::noDeadline;
   if (!request.headers.has("User-Agent")) {
     request.headers.add("User-Agent",
                         config_.userAgent.empty() ? defaultUserAgent() : config_.userAgent);
   }
+  Sending sending{
+      .call = call, .deadline = deadline, .record = record, .reads = onlyReads(request)};
   bool refreshed = false;
   for (int attempt = 0;; ++attempt) {
-    if (limiter_ != nullptr && call.limited && !limiter_->tryAccept()) {
-      co_await throttle(call, deadline);
+    if (limiter_ != nullptr && call.limited) {
+      if (limiter_->tryAccept()) {
+        record.waited(0);
+      } else {
+        co_await throttle(call, deadline, record);
+      }
     }
     HttpRequest copy = request;
     const Credentials::Grant grant = co_await authorize(copy.headers, deadline);
-    if (deadline != Clock::noDeadline) {
-      copy.timeout = deadline - clock_.now();
-      if (copy.timeout.count() <= 0) throw TimeoutError(fmt::format("{}: timed out", call.doing()));
-    }
-
-    if (call.writeGuard && !onlyReads(request)) {
-      if (const std::string why = call.writeGuard(); !why.empty()) {
-        throw Error(fmt::format("{}: not sent: {}", call.doing(), why));
-      }
-    }
     std::optional<std::chrono::seconds> wait;
     bool asked = false;  // the server asked for the retry
     try {
       const Transport transport = transportFor(grant);
-      Answer answer = co_await go(transport, std::move(copy));
+      const auto sendBy = [&](HttpRequest& ready) {
+        record.begin(ready);
+        return go(transport, std::move(ready));
+      };
+      std::optional<Answer> sent;
+      if (config_.middleware.empty()) {
+        complete(sending, copy);
+        sent.emplace(co_await sendBy(copy));
+      } else {
+        sent.emplace(co_await throughMiddleware<Answer>(sending, sendBy, std::move(copy), attempt));
+      }
+      Answer& answer = *sent;
       const int status = detail::statusOf(answer);
-      warn(detail::headersOf(answer));
+      record.answered(status, detail::headersOf(answer));
+      warn(call, detail::headersOf(answer));
       if (status == 401 && !refreshed) {
         auto refresh = [credentials = credentials_, grant, deadline](const std::stop_token& stop) {
           return credentials->refresh(grant, stop, deadline);
         };
         refreshed = co_await detail::onThread(std::move(refresh));
-        if (refreshed) continue;
+        if (refreshed) {
+          record.retry();
+          continue;
+        }
       }
       wait = retryAfter(status, detail::headersOf(answer));
-      if (!wait || *wait > kLongestWait || attempt >= call.maxRetries) co_return answer;
+      if (!wait || *wait > kLongestWait || attempt >= call.maxRetries) {
+        co_return std::move(answer);
+      }
       asked = true;
       cause = fmt::format("the server answered {} and asked to wait {} s", status, wait->count());
     } catch (const TransportError& error) {
-      if (attempt >= call.maxRetries || !onlyReads(request) || !error.requestSent() ||
+      record.broke(error.what());
+      if (attempt >= call.maxRetries || !sending.reads || !error.requestSent() ||
           error.permanent()) {
         throw;
       }
       wait = std::chrono::seconds(1);
       cause = error.what();
       logger().debug("{}: {}; trying again", call.doing(), error.what());
+    } catch (const std::exception& error) {
+      record.broke(error.what());
+      throw;
     }
     logger().debug("{}: waiting {} s before retry {}", call.doing(), wait->count(), attempt + 1);
     if (clock_.now() + *wait >= deadline) {
@@ -253,6 +360,7 @@ Task<Answer> ApiConnection::tryUntilDone(Call& call, Go& go, std::string& cause)
     if (!waited) {
       throw CanceledError(fmt::format("{}: canceled", call.doing()));
     }
+    record.retry();
   }
 }
 

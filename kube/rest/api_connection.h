@@ -28,8 +28,13 @@
 #include "kube/http/websocket.h"
 #include "kube/rest/config.h"
 #include "kube/rest/credentials.h"
+#include "kube/rest/internal/request_metrics.h"
 
 namespace kube {
+
+namespace detail {
+class RequestRecord;
+}
 
 class ApiConnection {
  public:
@@ -45,6 +50,8 @@ class ApiConnection {
     HttpRequest request;
     /// Describes the call in messages: `get pods "web"`. Called only for a message.
     std::function<std::string()> doing = [] { return std::string("call"); };
+    /// The same without names, for traces: `get pods`. Called only if there is a tracer.
+    std::function<std::string()> operation = {};
     int maxRetries = 10;
     bool limited = true;  // by the rate limiter
     /// Called right before each try of a writing call. Returns the reason for a refusal, which is
@@ -75,24 +82,34 @@ class ApiConnection {
   const std::shared_ptr<RateLimiter>& rateLimiter() const noexcept { return limiter_; }
   /// The sum of both transports.
   TransportStats stats() const;
+  /// Counts the body of an answer that was read as it arrived.
+  void countAnswer(std::string_view method, std::size_t bytes) const {
+    metrics_->of(method).responseSize.observe(static_cast<double>(bytes));
+  }
 
  private:
   struct ForCaches {};
+  struct Sending;
   ApiConnection(const ApiConnection& calls, ForCaches);
-  std::string urlOf(const Call& call) const;
+  std::string urlOf(const Call& call, const std::string& path) const;
   template <class Answer, class Go>
   Task<Answer> run(Call call, Go go);
   template <class Answer, class Go>
-  Task<Answer> tryUntilDone(Call& call, Go& go, std::string& cause);
+  Task<Answer> tryUntilDone(Call& call, Go& go, detail::RequestRecord& record, std::string& cause);
+  template <class Answer, class Go>
+  Task<Answer> throughMiddleware(Sending& sending, Go& go, HttpRequest request, int retries);
+  void complete(Sending& sending, HttpRequest& request) const;
   Transport transportFor(const Credentials::Grant& grant);
-  Task<void> throttle(const Call& call, Clock::TimePoint deadline);
+  Task<void> throttle(const Call& call, Clock::TimePoint deadline, detail::RequestRecord& record);
   Task<Credentials::Grant> authorize(HttpHeaders& headers, Clock::TimePoint deadline);
-  void warn(const HttpHeaders& headers) const;
+  void warn(const Call& call, const HttpHeaders& headers) const;
 
   const Config config_;
   const std::string base_;    // https://host:port/path
   const std::string origin_;  // https://host:port
   Clock& clock_;
+  const std::string host_;  // host:port
+  const std::shared_ptr<const detail::RequestMetrics> metrics_;
   const std::shared_ptr<RateLimiter> limiter_;  // null: no limit
 
   // A plugin may return another certificate at any time; then connections have to be made anew.

@@ -132,6 +132,7 @@ void Config::requireTlsForSecrets() const {
   if (!username.empty() || !password.empty()) secret = "a username with password";
   if (exec) secret = "a credential of an exec plugin";
   if (authProvider) secret = "a credential of an auth provider";
+  if (tokenSource) secret = "a token of a token source";
   if (secret.empty()) return;
   const ServerUrl url = serverUrl();
   if (url.tls()) return;
@@ -154,6 +155,7 @@ Config Config::anonymous() const {
   copy.exec.reset();
   copy.authProvider.reset();
   copy.authProviderPersister = nullptr;
+  copy.tokenSource = nullptr;
   copy.impersonate = {};
   return copy;
 }
@@ -177,6 +179,7 @@ std::string Config::toString() const {
   lines.secret("password", password);
   if (exec) lines.put("exec", show(*exec));
   if (authProvider) lines.put("authProvider", show(*authProvider));
+  lines.flag("tokenSource", tokenSource != nullptr);
   if (!impersonate.empty()) lines.put("impersonate", show(impersonate));
   lines.text("namespace", namespace_);
   lines.text("defaults.fieldManager", defaults.fieldManager);
@@ -198,6 +201,9 @@ std::string Config::toString() const {
   lines.text("proxy", detail::withoutUserInfo(proxy));
   lines.flag("disableCompression", disableCompression);
   lines.flag("tweakTransport", tweakTransport != nullptr);
+  lines.flag("dial", dial != nullptr);
+  if (!middleware.empty()) lines.put("middleware", fmt::format("{}", middleware.size()));
+  lines.flag("tracer", tracer != nullptr);
   return "Config" + lines.str();
 }
 

@@ -20,17 +20,22 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kube/base/clock.h"
 #include "kube/base/internal/text_formatter.h"
+#include "kube/base/metrics.h"
 #include "kube/base/rate_limiter.h"
+#include "kube/base/trace.h"
 #include "kube/http/tls_config.h"
 #include "kube/rest/client_defaults.h"
 #include "kube/rest/kubeconfig.h"
+#include "kube/rest/middleware.h"
 #include "kube/rest/server_url.h"
+#include "kube/rest/token_source.h"
 
 namespace kube {
 
@@ -50,10 +55,20 @@ struct Warning {
   int code = 299;
   std::string agent = {};
   std::string text = {};
+  std::string doing = {};  // the request, as in messages: `list cronjobs`
 };
 using WarningHandler = std::function<void(const Warning&)>;
 
 struct TransportOptions;  // kube/http/transport.h
+
+/// Which exec plugins may be run. A kubeconfig from another source can name any program.
+struct PluginPolicy {
+  enum class Type : unsigned char { AllowAll, DenyAll, Allowlist };
+  Type type = Type::AllowAll;
+  /// For Allowlist: programs as paths, or as names that are looked up in $PATH. A plugin may be run
+  /// if its command, or the file that it stands for, is one of them.
+  std::vector<std::string> allowlist = {};
+};
 
 /// Stores an auth provider's new settings (its tokens).
 using AuthProviderPersister = std::function<void(const Map<String>& config)>;
@@ -90,6 +105,10 @@ struct Config {
   Shared<ExecConfig> exec = {};
   Shared<AuthProviderConfig> authProvider = {};
   AuthProviderPersister authProviderPersister = {};
+  /// A function that gives tokens, instead of all of the above; see TokenSource.
+  TokenSource tokenSource = {};
+  /// Says which plugins may be run.
+  PluginPolicy pluginPolicy = {};
 
   Impersonation impersonate = {};
 
@@ -117,6 +136,15 @@ struct Config {
   /// Changes other options of connections, such as timeouts and buffer sizes. Include
   /// kube/http/transport.h to use it.
   std::function<void(TransportOptions& options)> tweakTransport = {};
+  /// Makes connections to the server, or to the proxy; see DialFunction in kube/http/transport.h.
+  std::function<int(const std::string& host, std::uint16_t port, std::stop_token stop)> dial = {};
+  /// Sees and may change each request and answer; see kube/rest/middleware.h.
+  std::vector<Middleware> middleware = {};
+  /// For the metrics of requests. Null: defaultMetrics(). Outlives the clients.
+  Metrics* metrics = nullptr;
+  /// Makes a span for each request; see kube/base/trace.h.
+  /// Without it, requests within a span still carry its `traceparent`.
+  std::shared_ptr<Tracer> tracer = {};
 
   /// Loads a configuration as described above.
   static Config load(const LoadOptions& options = {});

@@ -13,6 +13,7 @@
 #include "kube/rest/internal/credential_source.h"
 #include "kube/rest/internal/exec_source.h"
 #include "kube/rest/internal/oidc_source.h"
+#include "kube/rest/internal/token_function.h"
 
 namespace kube {
 namespace {
@@ -77,6 +78,10 @@ std::unique_ptr<detail::CredentialSource> makeSource(const Config& config,
   if (config.exec && config.authProvider) {
     throw ConfigError("an exec plugin and an auth provider: set only one of both");
   }
+  if (config.tokenSource && (hasToken || hasBasic || config.exec || config.authProvider)) {
+    throw ConfigError("a token source and another credential: set only one of both");
+  }
+  if (config.tokenSource) return detail::tokenFunction(config.tokenSource, clock);
   std::unique_ptr<detail::CredentialSource> plugin;
   if (config.exec) plugin = detail::execSource(config, clock, options);
   if (config.authProvider) plugin = detail::oidcSource(config, clock, options.fetch);

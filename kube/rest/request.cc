@@ -16,6 +16,7 @@
 #include "kube/rest/api_connection.h"
 #include "kube/rest/client_defaults.h"
 #include "kube/rest/internal/query.h"
+#include "kube/rest/internal/request_text.h"
 
 namespace kube {
 
@@ -220,9 +221,9 @@ const std::string& Request::url() {
   return url_;
 }
 
-std::string Request::doing() const {
+std::string Request::operation() const {
   std::string text = verb_ == "POST" ? "create" : verb_ == "PUT" ? "update" : detail::lower(verb_);
-  if (!path_.empty()) return text + " " + path_;
+  if (!path_.empty()) return text;
   // The verbs of RBAC.
   if (objectName_.empty() && subresourceName_.empty()) {
     if (verb_ == "GET") text = query_.find("watch=true") == std::string::npos ? "list" : "watch";
@@ -230,6 +231,12 @@ std::string Request::doing() const {
   }
   text += ' ' + resourceName_;
   if (!subresourceName_.empty()) text += '/' + subresourceName_;
+  return text;
+}
+
+std::string Request::doing() const {
+  std::string text = operation();
+  if (!path_.empty()) return text + " " + path_;
   if (!objectName_.empty()) text += fmt::format(" \"{}\"", objectName_);
   if (!namespaceName_.empty()) text += fmt::format(" in namespace \"{}\"", namespaceName_);
   return text;
@@ -260,6 +267,7 @@ Task<Answer> Request::exchange(const TypeInfo* answerType, Go go) {
   for (;;) {
     ApiConnection::Call call{.request = assemble(accept, protobuf),
                              .doing = [this] { return doing(); },
+                             .operation = [this] { return operation(); },
                              .maxRetries = maxRetries_,
                              .writeGuard = writeGuard_};
     Answer answer = co_await go(std::move(call));
@@ -274,7 +282,7 @@ Task<Answer> Request::exchange(const TypeInfo* answerType, Go go) {
 void Request::fail(int code, const HttpHeaders& headers, std::string_view body) const {
   if (auto status = statusIn(body)) {
     if (status->code == 0) status->code = code;
-    throw ApiError(std::move(*status), doing());
+    throw ApiError(std::move(*status), doing(), detail::auditIdOf(headers));
   }
   const int seconds = detail::parseNumber<int>(headers.get("Retry-After")).value_or(0);
   constexpr std::size_t kShown = 2048;
@@ -286,7 +294,7 @@ void Request::fail(int code, const HttpHeaders& headers, std::string_view body) 
       resourceName_};
   throw ApiError(status::fromResponse(code, verb_, resource, objectName_,
                                       text.empty() ? "unknown" : text, seconds, true),
-                 doing());
+                 doing(), detail::auditIdOf(headers));
 }
 
 Task<HttpResponse> Request::responseTask(const TypeInfo* type) {
@@ -306,6 +314,7 @@ Task<WebSocket> Request::webSocketTask(const std::vector<std::string>& protocols
   const std::string what = doing();
   ApiConnection::Call call{.request = assemble(accept_.empty() ? "*/*" : accept_, false),
                            .doing = [what] { return what; },
+                           .operation = [this] { return operation(); },
                            .maxRetries = maxRetries_,
                            .writeGuard = writeGuard_};
   WebSocket socket = co_await connection_->webSocket(std::move(call), protocols, listener);
@@ -375,17 +384,26 @@ class AnswerBudget final : public ListBudget {
 
 }  // namespace
 
+// Decodes a list while it arrives.
+template <class Decoder>
+Task<void> Request::feed(HttpStream& answer, Decoder& decoder) {
+  std::size_t bytes = 0;
+  for (;;) {
+    const auto chunk = co_await answer.readAsync();
+    if (!chunk) break;
+    bytes += chunk->size();
+    decoder.feed(*chunk);
+  }
+  connection_->countAnswer(verb_, bytes);
+}
+
 Task<metav1::ListMeta> Request::eachItemTask(const TypeInfo& type, detail::ObjectSink& items,
                                              Pool* pool) {
   HttpStream answer = co_await streamTask(&type, true);
   AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
   const StreamOptions options{.pool = pool, .budget = &budget};
   detail::ObjectStream decoder(detail::ObjectStream::Mode::List, type, options, items);
-  for (;;) {
-    const auto chunk = co_await answer.readAsync();
-    if (!chunk) break;
-    decoder.feed(*chunk);
-  }
+  co_await feed(answer, decoder);
   co_return decoder.finish();
 }
 
@@ -411,11 +429,7 @@ Task<void> Request::itemsTask(const FieldInfo& items, void* list, metav1::ListMe
   HttpStream answer = co_await streamTask(items.type, true);
   AnswerBudget budget(*this, answer, connection_->config().maxListBytes);
   detail::ListBody body(items, list, metadata, options, kMaxItemBytes, &budget);
-  for (;;) {
-    const auto chunk = co_await answer.readAsync();
-    if (!chunk) break;
-    body.feed(*chunk);
-  }
+  co_await feed(answer, body);
   body.finish();
 }
 

@@ -133,6 +133,8 @@ class Request {
 
   /// Describes the request for messages: `get pods "web" in namespace "book"`.
   std::string doing() const;
+  /// The same without names: `get pods`.
+  std::string operation() const;
   /// Adds watch=true. Equal parts of objects share memory through the given pool, or through a pool
   /// of the watch.
   template <Described T>
@@ -153,6 +155,8 @@ class Request {
   Task<metav1::ListMeta> eachItemTask(const TypeInfo& type, detail::ObjectSink& items, Pool* pool);
   Task<HttpResponse> responseTask(const TypeInfo* type = nullptr);
   Task<HttpStream> streamTask(const TypeInfo* type, bool wholeOnly);
+  template <class Decoder>
+  Task<void> feed(HttpStream& answer, Decoder& decoder);
   Task<HttpStream> watchTask(const TypeInfo& type);
   Task<WebSocket> webSocketTask(const std::vector<std::string>& protocols,
                                 const std::shared_ptr<WebSocketListener>& listener);

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -20,6 +21,7 @@
 
 namespace kube {
 
+class Span;
 template <class T>
 class Task;
 
@@ -29,6 +31,8 @@ namespace detail {
 struct TaskContext {
   Executor executor = {};
   std::stop_token stop = {};
+  /// The current span (kube/base/trace.h); null if there is none.
+  std::shared_ptr<Span> span = {};
   /// True if the tree has a thread of its own that waits for it, so that a coroutine may block.
   bool mayBlock = false;
 };

@@ -24,6 +24,12 @@ class Descriptor {
   explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    close();
+    fd_ = other.release();
+    return *this;
+  }
   ~Descriptor() { close(); }
 
   int get() const noexcept { return fd_; }

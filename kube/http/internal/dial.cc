@@ -12,7 +12,7 @@ namespace kube::detail {
 using Status = Channel::Status;
 
 Dial::Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url, For purpose,
-           TcpConnect::OnSocket onSocket, Done done)
+           TcpConnect::Ways ways, Done done)
     : loop_(loop),
       tls_(tls),
       proxy_(proxy),
@@ -20,7 +20,7 @@ Dial::Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url, 
       purpose_(purpose),
       done_(std::move(done)),
       tcp_(std::make_shared<TcpConnect>(
-          loop, std::move(onSocket),
+          loop, std::move(ways),
           [this](int fd, std::string error) { connected(fd, std::move(error)); })),
       timer_(loop) {}
 

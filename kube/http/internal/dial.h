@@ -29,7 +29,7 @@ class Dial final : public EventHandler, public std::enable_shared_from_this<Dial
 
   /// `proxy` may be null; it and `tls` outlive the dial.
   Dial(EventLoop& loop, const TlsContext& tls, const Proxy* proxy, Url url, For purpose,
-       TcpConnect::OnSocket onSocket, Done done);
+       TcpConnect::Ways ways, Done done);
   ~Dial();
 
   void start(std::chrono::nanoseconds timeout);

@@ -74,8 +74,10 @@ void HostPool::forget(const Exchange& exchange) {
 }
 
 std::shared_ptr<Dial> HostPool::dial(Dial::For purpose, Dial::Done done) {
-  return std::make_shared<Dial>(engine_.loop(), engine_.tls(), proxy_, origin_, purpose,
-                                engine_.options().onSocket, std::move(done));
+  return std::make_shared<Dial>(
+      engine_.loop(), engine_.tls(), proxy_, origin_, purpose,
+      TcpConnect::Ways{.onSocket = engine_.options().onSocket, .dial = engine_.options().dial},
+      std::move(done));
 }
 
 void HostPool::dialUpgrade(std::shared_ptr<Exchange> exchange) {

@@ -3,6 +3,8 @@
 #include <openssl/err.h>
 #include <openssl/x509.h>
 
+#include <ctime>
+
 #include "kube/http/internal/pem.h"
 
 namespace kube::detail {
@@ -38,6 +40,21 @@ std::string_view authoritiesProblem(std::string_view certificates) {
   const ErrorsKept errors;
   return firstCertificate(certificates) ? std::string_view{}
                                         : "not PEM text with at least one certificate";
+}
+
+std::optional<CertificateLife> certificateLife(std::string_view certificate) {
+  const ErrorsKept errors;
+  const Certificate leaf = firstCertificate(certificate);
+  std::tm from{};
+  std::tm until{};
+  if (!leaf || ASN1_TIME_to_tm(X509_get0_notBefore(leaf.get()), &from) != 1 ||
+      ASN1_TIME_to_tm(X509_get0_notAfter(leaf.get()), &until) != 1) {
+    return std::nullopt;
+  }
+  const auto timeOf = [](std::tm& utc) {
+    return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&utc)));
+  };
+  return CertificateLife{timeOf(from), timeOf(until)};
 }
 
 }  // namespace kube::detail

@@ -2,6 +2,8 @@
 // mistake is reported with its file and field and not as a failed handshake.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,5 +25,11 @@ std::string_view keyPairProblem(std::string_view certificate, std::string_view k
 
 /// Returns the mistake in PEM text of certificate authorities; empty if there is none.
 std::string_view authoritiesProblem(std::string_view certificates);
+
+/// The time in which a certificate (PEM) is valid; none if that cannot be told.
+struct CertificateLife {
+  std::chrono::sys_seconds from, until;
+};
+std::optional<CertificateLife> certificateLife(std::string_view certificate);
 
 }  // namespace kube::detail

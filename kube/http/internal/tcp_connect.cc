@@ -1,5 +1,6 @@
 #include "kube/http/internal/tcp_connect.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -16,7 +17,10 @@
 #include <thread>
 #include <utility>
 
+#include "kube/base/error.h"
 #include "kube/base/internal/guarded.h"
+#include "kube/base/task_threads.h"
+#include "kube/http/internal/descriptor.h"
 
 namespace kube::detail {
 namespace {
@@ -64,8 +68,8 @@ class TcpConnect::Attempt final : public EventHandler {
   std::optional<FdWatch> watch_;
 };
 
-TcpConnect::TcpConnect(EventLoop& loop, OnSocket onSocket, Done done)
-    : loop_(loop), onSocket_(std::move(onSocket)), done_(std::move(done)), stagger_(loop) {}
+TcpConnect::TcpConnect(EventLoop& loop, Ways ways, Done done)
+    : loop_(loop), ways_(std::move(ways)), done_(std::move(done)), stagger_(loop) {}
 
 TcpConnect::~TcpConnect() = default;
 
@@ -98,6 +102,7 @@ TcpConnect::Lookup TcpConnect::lookUp(const std::string& host, std::uint16_t por
 
 void TcpConnect::start(const std::string& host, std::uint16_t port) {
   host_ = host;
+  if (ways_.dial) return dial(host, port);
   if (Lookup lookup = lookUp(host, port, true); lookup.error.empty()) {
     loop_.defer(
         [self = shared_from_this(), lookup = std::move(lookup)] { self->resolved(lookup); });
@@ -120,8 +125,41 @@ void TcpConnect::start(const std::string& host, std::uint16_t port) {
   }
 }
 
+void TcpConnect::dial(const std::string& host, std::uint16_t port) {
+  const auto threads = TaskThreads::shared();
+  const auto work = [weak = weak_from_this(), mailbox = loop_.mailbox(), dial = ways_.dial,
+                     stop = stopDial_.get_token(), threads, host, port] {
+    const auto socket = std::make_shared<Descriptor>();  // closed wherever it is dropped
+    std::string error;
+    try {
+      *socket = Descriptor(dial(host, port, stop));
+      const int flags = fcntl(socket->get(), F_GETFL);
+      if (flags < 0 || fcntl(socket->get(), F_SETFL, flags | O_NONBLOCK) != 0) {
+        error = "dial: the function returned no open socket";
+      }
+    } catch (const std::exception& thrown) {
+      error = fmt::format("dial: {}", thrown.what());
+    } catch (...) {
+      error = "dial: the function threw an exception that is not a std::exception";
+    }
+    mailbox->post([weak, socket, error] {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->finish(error.empty() ? socket->release() : -1, error);
+    });
+  };
+  try {
+    threads->run(work);
+  } catch (const Error& error) {
+    loop_.defer([self = shared_from_this(), text = std::string(error.what())] {
+      self->finish(-1, "cannot start a thread to dial: " + text);
+    });
+  }
+}
+
 void TcpConnect::cancel() {
   done_ = nullptr;
+  stopDial_.request_stop();
   stagger_.cancel();
   attempts_.clear();
 }
@@ -134,7 +172,8 @@ void TcpConnect::resolved(Lookup lookup) {
 }
 
 void TcpConnect::show(int fd) {
-  if (onSocket_) guarded(Logger("transport"), "TransportOptions::onSocket", [&] { onSocket_(fd); });
+  if (!ways_.onSocket) return;
+  guarded(Logger("transport"), "TransportOptions::onSocket", [&] { ways_.onSocket(fd); });
 }
 
 void TcpConnect::tryNext() {

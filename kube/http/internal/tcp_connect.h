@@ -18,10 +18,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "kube/http/internal/event_loop.h"
+#include "kube/http/transport.h"
 
 namespace kube::detail {
 
@@ -29,10 +31,13 @@ class TcpConnect : public std::enable_shared_from_this<TcpConnect> {
  public:
   /// Called with the connected socket, or -1 and the reason. Called once, never within start().
   using Done = std::function<void(int fd, std::string error)>;
-  /// Called with each socket before it connects.
-  using OnSocket = std::function<void(int fd)>;
+  /// The program's part in it: see TransportOptions.
+  struct Ways {
+    std::function<void(int fd)> onSocket = {};
+    DialFunction dial = {};
+  };
 
-  TcpConnect(EventLoop& loop, OnSocket onSocket, Done done);
+  TcpConnect(EventLoop& loop, Ways ways, Done done);
   ~TcpConnect();
 
   void start(const std::string& host, std::uint16_t port);
@@ -51,6 +56,7 @@ class TcpConnect : public std::enable_shared_from_this<TcpConnect> {
   };
 
   static Lookup lookUp(const std::string& host, std::uint16_t port, bool numeric);
+  void dial(const std::string& host, std::uint16_t port);
   void resolved(Lookup lookup);
   void show(int fd);
   void tryNext();
@@ -58,7 +64,8 @@ class TcpConnect : public std::enable_shared_from_this<TcpConnect> {
   void finish(int fd, std::string error);
 
   EventLoop& loop_;
-  OnSocket onSocket_;
+  const Ways ways_;
+  std::stop_source stopDial_;
   Done done_;
   std::string host_;
   std::vector<Address> addresses_;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "kube/base/error.h"
@@ -13,6 +14,7 @@
 #include "kube/http/internal/key_pair.h"
 #include "kube/meta/describe.h"
 #include "kube/meta/time.h"
+#include "kube/rest/internal/plugin_metrics.h"
 #include "kube/rest/internal/process.h"
 
 // The API object that is sent to a plugin and returned by it. Its two versions are alike, so its
@@ -83,7 +85,10 @@ class ExecSource final : public RenewingSource {
         exec_(*config.exec),
         what_(fmt::format("exec plugin {}", withoutControls(exec_.command))),
         timeout_(options.execTimeout),
-        stdinIsTerminal_(options.stdinIsTerminal) {
+        stdinIsTerminal_(options.stdinIsTerminal),
+        policy_(config.pluginPolicy),
+        metrics_(orDefault(config.metrics), clock) {
+    checkPolicy();
     if (exec_.command.empty()) throw ConfigError("exec plugin: command is missing");
     const bool isV1 = exec_.apiVersion == "client.authentication.k8s.io/v1";
     const bool isV1beta1 = exec_.apiVersion == "client.authentication.k8s.io/v1beta1";
@@ -108,23 +113,86 @@ class ExecSource final : public RenewingSource {
   }
 
  private:
-  Secret issue(const Secret*, bool, const Patience& patience) override {
+  Secret issue(const Secret* last, bool, const Patience& patience) override {
     const bool interactive = isInteractive();
-    const ProcessResult result =
-        runProcess({.program = program(),
-                    .args = {std::as_const(exec_).args.begin(), std::as_const(exec_).args.end()},
-                    .variables = variables(interactive),
-                    .passStdin = interactive,
-                    .timeout = timeout_,
-                    .deadline = patience.deadline},
-                   what_, clock_, patience.stop);
+    const std::string file = findProgram(exec_.command.str());
+    const bool allowed = isAllowed(file);
+    metrics_.judged(allowed);
+    if (!allowed) {
+      throw ConfigError(fmt::format("{}: the plugin policy does not allow to run {}", what_,
+                                    withoutControls(file.empty() ? exec_.command.str() : file)));
+    }
+    if (file.empty()) {
+      metrics_.called(1, "plugin_not_found_error");
+      throwMissing();
+    }
+    const ProcessResult result = run(file, interactive, patience);
     if (result.signal != 0) {
+      metrics_.called(-1, "plugin_execution_error");
       throw TransportError(fmt::format("{}: ended by signal {}", what_, result.signal));
     }
     if (result.exitCode != 0) {
+      metrics_.called(result.exitCode, "plugin_execution_error");
       throw TransportError(fmt::format("{}: failed with exit code {}", what_, result.exitCode));
     }
-    return secretOf(result.output);
+    metrics_.called(0, "no_error");
+    Secret secret = secretOf(result.output);
+    noteCertificate(last, secret);
+    return secret;
+  }
+
+  ProcessResult run(const std::string& file, bool interactive, const Patience& patience) const {
+    try {
+      return runProcess(
+          {.program = file,
+           .args = {std::as_const(exec_).args.begin(), std::as_const(exec_).args.end()},
+           .variables = variables(interactive),
+           .passStdin = interactive,
+           .timeout = timeout_,
+           .deadline = patience.deadline},
+          what_, clock_, patience.stop);
+    } catch (const std::exception&) {
+      metrics_.called(1, "client_internal_error");
+      throw;
+    }
+  }
+
+  void noteCertificate(const Secret* last, const Secret& secret) const {
+    const ClientCertificate* const before = last != nullptr ? last->certificate.get() : nullptr;
+    if (secret.certificate == nullptr || (before != nullptr && *before == *secret.certificate)) {
+      return;
+    }
+    const auto life = certificateLife(secret.certificate->certData);
+    if (!life) return;
+    std::optional<Clock::WallTime> previous;
+    if (before != nullptr) {
+      if (const auto old = certificateLife(before->certData)) previous = old->from;
+    }
+    metrics_.rotated(previous, life->until);
+  }
+
+  // A policy that says nothing is a mistake: it protects.
+  void checkPolicy() const {
+    const bool listed = policy_.type == PluginPolicy::Type::Allowlist;
+    if (!listed && !policy_.allowlist.empty()) {
+      throw ConfigError("pluginPolicy: there is an allowlist, but the type is not Allowlist");
+    }
+    if (listed && policy_.allowlist.empty()) {
+      throw ConfigError("pluginPolicy: the allowlist is empty; use DenyAll to run no plugin");
+    }
+    for (const std::string& entry : policy_.allowlist) {
+      if (entry.empty()) throw ConfigError("pluginPolicy: an entry of the allowlist is empty");
+    }
+  }
+
+  // An entry allows the command as it is written, and the file that it stands for in $PATH. Paths
+  // are not simplified: what "a/../b" means depends on links.
+  bool isAllowed(const std::string& file) const {
+    if (policy_.type == PluginPolicy::Type::AllowAll) return true;
+    if (policy_.type == PluginPolicy::Type::DenyAll) return false;
+    return std::ranges::any_of(policy_.allowlist, [&](const std::string& entry) {
+      return exec_.command == entry || (!file.empty() && findProgram(entry) == file);
+    });
   }
 
   bool isInteractive() const {
@@ -142,9 +210,7 @@ class ExecSource final : public RenewingSource {
     return true;
   }
 
-  std::string program() const {
-    std::string path = findProgram(exec_.command.str());
-    if (!path.empty()) return path;
+  [[noreturn]] void throwMissing() const {
     throw ConfigError(fmt::format(
         "{}: there is no such program{}{}", what_,
         std::string_view(exec_.command).find('/') == std::string_view::npos ? " in $PATH" : "",
@@ -208,6 +274,8 @@ class ExecSource final : public RenewingSource {
   const std::string what_;
   const Clock::Duration timeout_;
   const std::function<bool()> stdinIsTerminal_;
+  const PluginPolicy policy_;
+  const PluginMetrics metrics_;
   Shared<ExecCluster> cluster_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "kube/codec/json.h"
 #include "kube/rest/environment_testing.h"
+#include "kube/testing/test_ca.h"
 
 namespace kube {
 namespace {
@@ -59,6 +60,17 @@ class ExecPluginTest : public ::testing::Test {
     });
   }
 
+  // The message of a failure, or nothing.
+  std::string attempt() {
+    try {
+      const auto made = make();
+      token(*made);
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
   TemporaryFolder folder;
   FakeClock clock;
   bool terminal = false;
@@ -71,6 +83,93 @@ class ExecPluginTest : public ::testing::Test {
           .apiVersion = kV1,
           .interactiveMode = "Never"}};
 };
+
+TEST_F(ExecPluginTest, APolicySaysWhichPluginsRun) {
+  using Type = PluginPolicy::Type;
+  const std::string path = config.exec->command.str();
+  const auto runs = [&](const PluginPolicy& policy) {
+    config.pluginPolicy = policy;
+    const std::string why = attempt();
+    if (!why.empty()) EXPECT_THAT(why, HasSubstr("the plugin policy does not allow to run"));
+    return why.empty();
+  };
+  Metrics metrics;
+  config.metrics = &metrics;
+  EXPECT_TRUE(runs({}));
+  EXPECT_FALSE(runs({.type = Type::DenyAll}));
+  EXPECT_TRUE(runs({.type = Type::Allowlist, .allowlist = {"other", path}}));
+  EXPECT_FALSE(runs({.type = Type::Allowlist, .allowlist = {"plugin"}}));
+  EXPECT_THAT(metrics.text(),
+              AllOf(HasSubstr("rest_client_exec_plugin_policy_call_total{status=\"allowed\"} 2"),
+                    HasSubstr("rest_client_exec_plugin_policy_call_total{status=\"denied\"} 2")));
+
+  // Names are looked up in $PATH, on both sides.
+  const ScopedVariable variable("PATH", folder.path() + ":/usr/bin:/bin");
+  EXPECT_TRUE(runs({.type = Type::Allowlist, .allowlist = {"plugin"}}));
+  config.exec->command = "plugin";
+  EXPECT_TRUE(runs({.type = Type::Allowlist, .allowlist = {"plugin"}}));
+  EXPECT_TRUE(runs({.type = Type::Allowlist, .allowlist = {path}}));
+  EXPECT_FALSE(runs({.type = Type::Allowlist, .allowlist = {"sh"}}));
+  // A file in the working folder is not the program of that name.
+  config.exec->command = "./plugin";
+  EXPECT_FALSE(runs({.type = Type::Allowlist, .allowlist = {"plugin", path}}));
+  config.exec->command =
+      folder.path() + "/../" + folder.path().substr(folder.path().rfind('/') + 1) + "/plugin";
+  EXPECT_FALSE(runs({.type = Type::Allowlist, .allowlist = {path}}));
+}
+
+TEST_F(ExecPluginTest, APolicyThatProtectsNothingIsAMistake) {
+  using Type = PluginPolicy::Type;
+  for (const PluginPolicy& wrong :
+       {PluginPolicy{.type = Type::AllowAll, .allowlist = {"a"}},
+        PluginPolicy{.type = Type::DenyAll, .allowlist = {"a"}},
+        PluginPolicy{.type = Type::Allowlist},
+        PluginPolicy{.type = Type::Allowlist, .allowlist = {"a", ""}}}) {
+    config.pluginPolicy = wrong;
+    EXPECT_THAT(messageOf<ConfigError>([&] { make(); }), HasSubstr("pluginPolicy: "));
+  }
+}
+
+TEST_F(ExecPluginTest, ItsRunsAreCounted) {
+  Metrics metrics;
+  config.metrics = &metrics;
+  const auto count = [&](std::string_view labels) {
+    return metrics.text().find(fmt::format("rest_client_exec_plugin_call_total{{{}}} 1\n",
+                                           labels)) != std::string::npos;
+  };
+  attempt();
+  EXPECT_TRUE(count("code=\"0\",call_status=\"no_error\""));
+  script("exit 3");
+  failure();
+  EXPECT_TRUE(count("code=\"3\",call_status=\"plugin_execution_error\""));
+  config.exec->command = folder.path("missing");
+  failure();
+  EXPECT_TRUE(count("code=\"1\",call_status=\"plugin_not_found_error\""));
+}
+
+TEST_F(ExecPluginTest, TheLifeOfItsCertificatesIsMeasured) {
+  Metrics metrics;
+  config.metrics = &metrics;
+  const TestCa ca;
+  const auto give = [&](const KeyPair& pair, std::string_view expires) {
+    answer(toJson(Value::Object{{"clientCertificateData", pair.certPem},
+                                {"clientKeyData", pair.keyPem},
+                                {"expirationTimestamp", std::string(expires)}}));
+  };
+  give(ca.client("one"), "2024-01-01T00:01:00Z");
+  {
+    const auto made = make();
+    EXPECT_THAT(metrics.text(), HasSubstr("rest_client_exec_plugin_ttl_seconds +Inf"));
+    token(*made);
+    EXPECT_THAT(metrics.text(), AllOf(Not(HasSubstr("rest_client_exec_plugin_ttl_seconds +Inf")),
+                                      HasSubstr("rotation_age_count 0")));
+    give(ca.client("two"), "2024-01-01T01:00:00Z");
+    clock.advance(2min);
+    token(*made);
+    EXPECT_THAT(metrics.text(), HasSubstr("rotation_age_count 1"));
+  }
+  EXPECT_THAT(metrics.text(), HasSubstr("rest_client_exec_plugin_ttl_seconds +Inf"));
+}
 
 TEST_F(ExecPluginTest, GivesATokenThatIsKept) {
   const auto made = make();
