@@ -108,7 +108,7 @@ class [[nodiscard]] ReactorHandle {
   ReactorHandle& operator=(ReactorHandle&& other) noexcept;
   ~ReactorHandle() { remove(); }
 
-  /// Waits for functions that run. A function may remove its own reactor.
+  /// Waits for functions that run, unless one of them calls this.
   void remove() noexcept;
   /// The number of requests that the reactor has taken.
   std::uint64_t calls() const;
