@@ -171,7 +171,7 @@ Task<OperationResult> createOrPatchTask(AsyncResourceClient<T> client, T& object
 
 template <Described T, class Mutate>
 Task<OperationResult> createOrUpdate(const AsyncResourceClient<T>& client, T& object, Mutate mutate,
-                                     const WriteOptions& options = {}) {
+                                     const WriteOptions& options = WriteOptions()) {
   return detail::createOrUpdateTask(client.with(options.defaults()), object, std::move(mutate));
 }
 template <Described T, class Mutate>
@@ -188,7 +188,7 @@ OperationResult createOrUpdate(const ResourceClient<T>& client, T& object, Mutat
 
 template <Described T, class Mutate>
 Task<OperationResult> createOrPatch(const AsyncResourceClient<T>& client, T& object, Mutate mutate,
-                                    const WriteOptions& options = {}) {
+                                    const WriteOptions& options = WriteOptions()) {
   return detail::createOrPatchTask(client.with(options.defaults()), object, std::move(mutate),
                                    options.optimisticLock);
 }

@@ -93,7 +93,7 @@ class FinalizerRegistry {
 
   /// Returns false if the object is being deleted, or is gone: then there is nothing to reconcile.
   Task<bool> finalize(AsyncResourceClient<T> client, T& object,
-                      const WriteOptions& options = {}) const {
+                      const WriteOptions& options = WriteOptions()) const {
     return finalizeTask(client.with(options.defaults()), object);
   }
   bool finalize(const ResourceClient<T>& client, T& object, const WriteOptions& options,

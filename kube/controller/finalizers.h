@@ -55,7 +55,8 @@ Task<bool> changeFinalizers(AsyncResourceClient<T> client, T& object, Change cha
     T wanted = object;
     if (!change(wanted)) co_return false;
     const MergePatchOptions lock{.optimisticLock = !resourceVersionOf(object).empty()};
-    object = co_await home.patch(nameOf(object), mergeFrom(object, wanted, lock));
+    const MergePatch patch = mergeFrom(object, wanted, lock);
+    object = co_await home.patch(nameOf(object), patch);
     co_return true;
   };
   co_return co_await retryOnConflict(attempt);
@@ -81,7 +82,8 @@ Task<bool> removeFinalizersTask(AsyncResourceClient<T> client, T& object, List<S
 /// Returns whether the finalizer was added: false if the object had it already.
 template <Described T>
 Task<bool> ensureFinalizer(const AsyncResourceClient<T>& client, T& object,
-                           std::string_view finalizer, const WriteOptions& options = {}) {
+                           std::string_view finalizer,
+                           const WriteOptions& options = WriteOptions()) {
   return detail::changeFinalizers(
       client.with(options.defaults()), object,
       [name = std::string(finalizer)](T& changed) { return addFinalizer(changed, name); });
@@ -100,7 +102,8 @@ bool ensureFinalizer(const ResourceClient<T>& client, T& object, std::string_vie
 /// Returns whether the finalizer was removed: false if the object had none, or is gone.
 template <Described T>
 Task<bool> removeFinalizer(const AsyncResourceClient<T>& client, T& object,
-                           std::string_view finalizer, const WriteOptions& options = {}) {
+                           std::string_view finalizer,
+                           const WriteOptions& options = WriteOptions()) {
   return detail::removeFinalizersTask(client.with(options.defaults()), object, {finalizer});
 }
 template <Described T>

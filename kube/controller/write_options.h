@@ -4,23 +4,24 @@
 // Thread safety: a plain value.
 #pragma once
 
-#include <string>
-
+#include "kube/base/string.h"
 #include "kube/rest/client_defaults.h"
 
 namespace kube {
 
 struct WriteOptions {
   // As in ClientDefaults; those of the client hold where these are empty.
-  std::string fieldManager = {};
+  String fieldManager = {};
   bool dryRun = false;
-  std::string fieldValidation = {};
+  String fieldValidation = {};
   /// createOrPatch fails with a conflict (isConflict) if another client has changed the object
   /// since it was read, as createOrUpdate does. Finalizers are always changed with this lock.
   bool optimisticLock = false;
 
   ClientDefaults defaults() const {
-    return {.fieldManager = fieldManager, .dryRun = dryRun, .fieldValidation = fieldValidation};
+    return {.fieldManager = fieldManager.str(),
+            .dryRun = dryRun,
+            .fieldValidation = fieldValidation.str()};
   }
 };
 

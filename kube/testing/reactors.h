@@ -13,9 +13,10 @@
 //   }});
 //
 // `before` runs once the user of a request is known, and before the user's rights are checked. If
-// it sets an answer, the server does nothing else. `after` sees the answer, whoever gave it: a
-// reactor, or the server, refusals included. Reactors run in the order in which they were added;
-// `after` in the opposite order. The first that answers ends the row.
+// it sets an answer, the server does nothing else. `after` sees the answer of a reactor or of the
+// server, refusals included, but not the change to another protocol (exec, port-forward). Reactors
+// run in the order in which they were added, `after` in the opposite order. The first that answers
+// ends the row.
 //
 // A function that throws an ApiError answers with its Status. Any other exception answers 500, and
 // is reported to the test: by ReactorHandle::errors(), and in the log.
@@ -107,7 +108,7 @@ class [[nodiscard]] ReactorHandle {
   ReactorHandle& operator=(ReactorHandle&& other) noexcept;
   ~ReactorHandle() { remove(); }
 
-  /// Waits for functions that run. A function may remove its own reactor.
+  /// Waits for functions that run, unless one of them calls this.
   void remove() noexcept;
   /// The number of requests that the reactor has taken.
   std::uint64_t calls() const;

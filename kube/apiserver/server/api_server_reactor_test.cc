@@ -159,6 +159,22 @@ TEST_F(ApiServerReactorTest, EndWithTheirHandles) {
   EXPECT_EQ(handle.calls(), 1u);
 }
 
+TEST_F(ApiServerReactorTest, TwoFunctionsMayRemoveTheirReactorAtATime) {
+  std::atomic<int> inside = 0;
+  ReactorHandle handle;
+  handle = server.react({.verb = "list"}, {.before = [&](ReactorCall& call) {
+                          call.answer = ServerResponse{.status = 503};
+                          ++inside;
+                          while (inside < 2) std::this_thread::yield();
+                          handle.remove();
+                        }});
+  std::jthread other([&] { call("GET", kMaps); });
+  Transport second({.tls = {.caData = server.caPem()}, .proxy = "direct"});
+  second.send(request("GET", kMaps, {}, {}));  // on a connection, and thus a thread, of its own
+  other.join();
+  EXPECT_EQ(inside, 2);
+}
+
 TEST_F(ApiServerReactorTest, RemovalWaitsForFunctionsThatRun) {
   std::atomic<bool> entered = false, leave = false, ended = false;
   auto handle = server.react({.verb = "list"}, {.before = [&](ReactorCall&) {
