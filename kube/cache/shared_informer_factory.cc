@@ -28,6 +28,11 @@ SharedInformer<Unstructured> SharedInformerFactory::forResource(
       obtain(detail::InformerRequest::of(DynamicClient(rest_), gvr, which, namespaces)));
 }
 
+InformerUse<Unstructured> SharedInformerFactory::use(const GroupVersionResource& gvr) const {
+  return useOf<Unstructured>(
+      obtain(detail::InformerRequest::of(DynamicClient(rest_), gvr, {}, {}, true)));
+}
+
 InformerFactory::Core SharedInformerFactory::obtainOf(const detail::InformedType& type,
                                                       std::optional<metav1::ListOptions> which,
                                                       const std::optional<Strings>& namespaces,

@@ -84,6 +84,7 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr,
                                            const metav1::ListOptions& which,
                                            const std::optional<Strings>& namespaces = {}) const;
+  InformerUse<Unstructured> use(const GroupVersionResource& gvr) const;
 
   /// Sets how often handlers of one kind receive all objects anew. Affects informers that are
   /// requested later.
