@@ -203,6 +203,7 @@ TEST_F(InformerRemovalTest, TheLastUserEndsAnInformer) {
 TEST_F(InformerRemovalTest, AUserMayOutliveTheFactory) {
   auto own = std::make_unique<SharedInformerFactory>(clients);
   auto user = own->use<ConfigMap>();
+  const auto dynamic = own->use({"", "v1", "configmaps"});
   MetadataInformerFactory names{MetadataClient(clients.rest())};
   const auto name = names.use({"", "v1", "configmaps"});
   own->start();

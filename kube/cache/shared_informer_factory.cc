@@ -41,6 +41,11 @@ SharedInformer<metav1::PartialObjectMetadata> SharedInformerFactory::metadataOf(
   return detail::InformerAccess::handleOf<metav1::PartialObjectMetadata>(obtain(request));
 }
 
+InformerUse<Unstructured> SharedInformerFactory::use(const GroupVersionResource& gvr) const {
+  return useOf<Unstructured>(
+      obtain(detail::InformerRequest::of(DynamicClient(rest_), gvr, {}, {}, true)));
+}
+
 InformerFactory::Core SharedInformerFactory::obtainOf(const detail::InformedType& type,
                                                       std::optional<metav1::ListOptions> which,
                                                       const std::optional<Strings>& namespaces,

@@ -84,6 +84,7 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr,
                                            const metav1::ListOptions& which,
                                            const std::optional<Strings>& namespaces = {}) const;
+  InformerUse<Unstructured> use(const GroupVersionResource& gvr) const;
 
   /// The informer of the metadata of a resource: names, labels, annotations and owners. It takes a
   /// fraction of the memory of whole objects.

@@ -121,7 +121,7 @@ class InformerCore final {
   enum class State : std::uint8_t { New, Starting, Running, Stopped };
   class Run;
   struct Member {
-    std::shared_ptr<InformerPart> part;
+    std::shared_ptr<InformerPart> part = {};
     bool wanted = true;    // false: its namespace is removed
     bool running = false;  // or has run
     bool over = false;

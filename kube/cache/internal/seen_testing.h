@@ -30,23 +30,24 @@ class Seen {
   using ConfigMap = corev1::ConfigMap;
 
   EventHandler<ConfigMap> handler() {
-    return {.onAdd = [this](auto object) { note(*object, &added, true); },
-            .onUpdate =
-                [this](auto before, auto after) {
-                  {
-                    const std::lock_guard lock(mutex_);
-                    const auto& known = known_[keyOf(*before).str()];
-                    if (known != before->metadata.resourceVersion) {
-                      wrong_ += keyOf(*before).str() + " was not at the version before; ";
-                    }
-                  }
-                  note(*after, &updated, true);
-                },
-            .onDelete =
-                [this](const DeletedObject<ConfigMap>& last) {
-                  if (last.finalStateUnknown) ++unknown;
-                  note(*last, &deleted, false);
-                }};
+    return {
+        .onAdd = [this](auto object) { note(*object, &added, true); },
+        .onUpdate =
+            [this](auto before, auto after) {
+              {
+                const std::lock_guard lock(mutex_);
+                const auto known = known_.find(keyOf(*before).str());
+                if (known == known_.end() || known->second != before->metadata.resourceVersion) {
+                  wrong_ += keyOf(*before).str() + " was not at the version before; ";
+                }
+              }
+              note(*after, &updated, true);
+            },
+        .onDelete =
+            [this](const DeletedObject<ConfigMap>& last) {
+              if (last.finalStateUnknown) ++unknown;
+              note(*last, &deleted, false);
+            }};
   }
 
   Keys keys() const {
