@@ -212,6 +212,13 @@ int run(const Flags& flags) {
   return good ? 0 : 1;
 }
 
+int usage() {
+  std::cerr
+      << "usage: kubexx-attack [--seconds N] [--only PART_OF_A_NAME] [--patience MILLISECONDS] "
+         "[--failures N]\n";
+  return 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -221,12 +228,19 @@ int main(int argc, char** argv) try {
   }
   signal(SIGPIPE, SIG_IGN);  // OpenSSL's writes raise it
   Flags flags;
-  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
-    if (words[i] == "--seconds") flags.seconds = std::stoi(words[i + 1]);
-    if (words[i] == "--failures") flags.failures = std::stoi(words[i + 1]);
-    if (words[i] == "--only") flags.only = words[i + 1];
-    if (words[i] == "--patience") {
-      flags.patience = std::chrono::milliseconds(std::stoi(words[i + 1]));
+  for (std::size_t i = 0; i < words.size(); i += 2) {
+    if (i + 1 == words.size()) return usage();
+    const std::string& value = words[i + 1];
+    if (words[i] == "--seconds") {
+      flags.seconds = std::stoi(value);
+    } else if (words[i] == "--failures") {
+      flags.failures = std::stoi(value);
+    } else if (words[i] == "--only") {
+      flags.only = value;
+    } else if (words[i] == "--patience") {
+      flags.patience = std::chrono::milliseconds(std::stoi(value));
+    } else {
+      return usage();
     }
   }
   return run(flags);
