@@ -77,6 +77,7 @@ std::string_view readUrl(std::string_view text, Url& url) {
     const std::size_t close = authority.find(']');
     if (close == std::string_view::npos) return "an address in brackets is not closed";
     url.host = detail::lower(authority.substr(1, close - 1));
+    if (url.host.find(':') == std::string::npos) return "the address in brackets is not of IPv6";
     std::string_view after = authority.substr(close + 1);
     if (!after.empty() && after[0] != ':') return "expected a port after the address";
     port = after.empty() ? after : after.substr(1);
@@ -89,7 +90,7 @@ std::string_view readUrl(std::string_view text, Url& url) {
     url.host = detail::lower(authority);
   }
   if (url.host.empty()) return "has no host";
-  if (url.host.find_first_of("\\\"<>^`{}|%") != std::string::npos) return "bad host";
+  if (url.host.find_first_of("\\\"<>^`{}|%[]") != std::string::npos) return "bad host";
 
   if (port.empty()) {
     url.port = standardPort(url.scheme);
