@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <string>
@@ -17,7 +18,6 @@
 #include "kube/controller/access_reviews.h"
 #include "kube/controller/manager.h"
 #include "kube/controller/reconcile_log_testing.h"
-#include "kube/http/internal/files.h"
 #include "kube/testing/api_server_testing.h"
 #include "kube/testing/test_ca.h"
 
@@ -236,8 +236,8 @@ class ManagerPagesTest : public AccessReviewsTest {
 
   void writePair(const TestCa& authority) const {
     const KeyPair pair = authority.server({"127.0.0.1"});
-    detail::replaceFile(folder + "/cert", pair.certPem, {.durable = false});
-    detail::replaceFile(folder + "/key", pair.keyPem, {.durable = false});
+    std::ofstream(folder + "/cert") << pair.certPem;
+    std::ofstream(folder + "/key") << pair.keyPem;
   }
   HttpServerOptions secure() const {
     return {.tls = ServerTls{

@@ -107,6 +107,9 @@ struct ManagerOptions {
   /// The time that the informers have to sync. After it, run() throws a TimeoutError that names
   /// those that have not, and why. 0: no limit.
   std::chrono::nanoseconds cacheSyncTimeout = std::chrono::minutes{2};
+  /// Limits each call of the reconcile functions of all controllers: see
+  /// Controller::reconcileTimeout(), which overrides it. 0: no limit.
+  std::chrono::nanoseconds reconcileTimeout = {};
   /// The time that work may take to end after a stop, before that is logged as an error.
   std::chrono::nanoseconds gracePeriod = std::chrono::seconds{30};
   /// Called then, by a thread that it must not block. It may end the process, for example with
@@ -277,6 +280,7 @@ class Manager {
     auto controller = std::make_unique<Controller<T, Key>>(std::move(name), informers, args...,
                                                            controllerOptions<Key>());
     Controller<T, Key>& kept = *controller;
+    kept.reconcileTimeout(options_.reconcileTimeout).syncTimeout(options_.cacheSyncTimeout);
     controllers_.push_back(std::move(controller));
     runnables_.emplace_back(
         kept.name(), [&kept](const std::stop_token& stop) { kept.run(stop); },

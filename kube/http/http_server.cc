@@ -69,8 +69,11 @@ std::optional<PeerIdentity> identityOf(SSL* session) {
     std::string value(reinterpret_cast<char*>(text), static_cast<std::size_t>(size));
     OPENSSL_free(text);
     const int field = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
-    if (field == NID_commonName) identity.commonName = std::move(value);
-    if (field == NID_organizationName) identity.organizations.push_back(std::move(value));
+    if (field == NID_commonName) {
+      identity.commonName = std::move(value);
+    } else if (field == NID_organizationName) {
+      identity.organizations.push_back(std::move(value));
+    }
   }
   return identity;
 }

@@ -121,7 +121,11 @@ class KeyedController<Key>::Run {
   Task<void> endSources() {
     intake_->requestStop();
     const auto end = [sources = controller_.sources_](const std::stop_token&) { sources->end(); };
-    co_await onThread(end);
+    try {
+      co_await onThread(end);
+    } catch (const Error&) {
+      // There is no thread for it; the destructor ends them.
+    }
   }
 
   std::string describe() const {
@@ -263,13 +267,14 @@ class KeyedController<Key>::Run {
   Task<void> reconcile(const WorkItem<Key>& item, const std::stop_token& stop) {
     intake_->noteTaken(*item);
     const auto begun = controller_.clock_.now();
-    counts_.active.add(1);
     Requeue result;
     std::optional<Failure> failure;
     std::unique_ptr<ReconcileContext> context;
     std::optional<TimeLimit> limit;
     std::stop_token limited;
     try {
+      counts_.active.add(1);
+      const Finally ended([this] { counts_.active.add(-1); });
       if (controller_.reconcileTimeout_ > Clock::Duration::zero()) limitTime(limit, *item, stop);
       if (controller_.takesContext_) context = contextOf(item, limit, stop);
       if (limit) limited = limit->token();
@@ -293,7 +298,6 @@ class KeyedController<Key>::Run {
       failure.emplace("an exception that is not a std::exception");
       counts_.panics.add();
     }
-    counts_.active.add(-1);
     const Clock::Duration taken = controller_.clock_.now() - begun;
     counts_.seconds.observe(secondsOf(taken));
     if (limit && limit->over()) {
