@@ -67,6 +67,8 @@ friends=(
   kube/client/pods/internal/tar.h:cmd
   kube/cache/internal/informer_core.h:kube/controller
   kube/cache/internal/object_access.h:kube/controller
+  kube/cache/internal/object_type.h:kube/controller
+  kube/workqueue/internal/item_hash.h:kube/controller
   kube/workqueue/internal/queue_metrics.h:kube/controller
   kube/apiserver/custom/custom_resources.h:cmd
 )

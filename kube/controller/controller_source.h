@@ -37,7 +37,7 @@ class SourceState {
 
 class ControllerSource {
  public:
-  /// Of no source. No method but drop() may be called.
+  /// Stands for no source. No method but drop() may be called.
   ControllerSource() = default;
   explicit ControllerSource(std::shared_ptr<detail::SourceState> state)
       : state_(std::move(state)) {}

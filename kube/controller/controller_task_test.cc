@@ -111,6 +111,7 @@ TEST_F(ControllerTaskTest, WithoutInFlightAsManyKeysAsThreads) {
   controller.enqueue(key(2));
   notes.waitFor("begins book/key-1");
   EXPECT_EQ(notes.count("begins book/key-2"), 0);
+  clock.waitForWaiters(2);
   clock.advance(1s);
   notes.waitFor("begins book/key-2");
 }

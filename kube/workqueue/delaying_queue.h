@@ -69,9 +69,12 @@ class DelayingQueue : public WorkQueue<T> {
   }
 
  protected:
-  /// Adds an item whose time has come. A class that overrides this shuts the queue down before its
-  /// own destructor ends.
-  virtual void addDue(const T& item, int priority) { this->add(item, priority); }
+  using AddDue = void (*)(DelayingQueue& queue, const T& item, int priority);
+
+  /// Sets a function that adds the items whose time has come, before the first item. A class that
+  /// sets one shuts the queue down in its destructor. (A virtual function would race with the
+  /// destructor.)
+  void setAddDue(AddDue function) noexcept { addDue_ = function; }
 
  private:
   using Entry = detail::DelayedEntry<T>;
@@ -88,8 +91,13 @@ class DelayingQueue : public WorkQueue<T> {
   // Sets the timer for the earliest time. Returns the timer that it replaces. The caller destroys
   // that without the lock, because the timer's function takes the lock.
   Timer arm() KUBE_REQUIRES(heapMutex_);
+  void addDue(const T& item, int priority) {
+    addDue_ != nullptr ? addDue_(*this, item, priority) : this->add(item, priority);
+  }
   void addAllDue();
   void dropDelayed();
+
+  AddDue addDue_ = nullptr;  // null: add()
 
   // No lock of the queue is taken while this is held.
   mutable detail::Mutex heapMutex_;

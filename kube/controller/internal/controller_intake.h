@@ -45,7 +45,9 @@ class ControllerIntake final : private RateLimitingQueue<Key> {
         name_(options.name),
         log_(std::move(log)),
         filter_(std::move(filter)),
-        reasons_(withReasons ? std::make_unique<ReasonTable<Key>>() : nullptr) {}
+        reasons_(withReasons ? std::make_unique<ReasonTable<Key>>() : nullptr) {
+    if (withReasons) this->setAddDue(&noteDue);
+  }
   ~ControllerIntake() override { this->shutDown(); }
 
   // ---- For sources.
@@ -114,12 +116,12 @@ class ControllerIntake final : private RateLimitingQueue<Key> {
   void close() { this->shutDown(); }
 
  private:
-  // A key that failed still has its reasons.
-  void addDue(const Key& key, int priority) override {
-    if (reasons_ && failures_.count(key) == 0) {
-      reasons_->add(key, {.source = "requeue", .change = WakeReason::Change::Due});
+  static void noteDue(DelayingQueue<Key>& queue, const Key& key, int priority) {
+    auto& intake = static_cast<ControllerIntake&>(queue);
+    if (intake.failures_.count(key) == 0) {  // otherwise it still has its reasons
+      intake.reasons_->add(key, {.source = "requeue", .change = WakeReason::Change::Due});
     }
-    this->add(key, priority);
+    intake.add(key, priority);
   }
 
   const std::string name_;  // of the controller

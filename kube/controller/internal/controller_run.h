@@ -3,8 +3,6 @@
 // Included where it is compiled: once for ObjectKey, and in programs with keys of their own.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <exception>
 #include <functional>
 #include <memory>

@@ -1,14 +1,13 @@
 // Keys of controllers, of any type, as text for the log.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <concepts>
 #include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
 
+#include "kube/base/log.h"
 #include "kube/workqueue/work_queue.h"
 
 namespace kube {
