@@ -36,6 +36,16 @@ class WaitTest : public testing::ApiServerTest {
     current.status->phase = phase;
     pods.updateStatus(current);
   }
+  /// Repeats a write that was sent on a connection that the restart has closed.
+  template <class Write>
+  static void afterRestart(const Write& write) {
+    for (;;) {
+      try {
+        return write();
+      } catch (const TransportError&) {
+      }
+    }
+  }
   /// Runs the task until it watches.
   template <class T>
   void runUntilWatching(TestLoop& loop, Begun<T>& task) const {
@@ -78,7 +88,7 @@ TEST_F(WaitTest, ItGoesOnWhenTheServerIsAwayForAWhile) {
   server.inject({.verb = "list", .times = 1, .status = 500});
   server.inject({.verb = "list", .times = 1, .cut = true});
   server.restart();
-  setPhase("a", "Running");
+  afterRestart([&] { setPhase("a", "Running"); });
   loop.runUntil([&] { return wait.over(); });
   EXPECT_EQ(wait.result()->metadata.name, "a");
 }
@@ -220,8 +230,9 @@ TEST_F(ResumingWatchTest, EachEventComesOnceThoughWatchesBreak) {
   }
   server.inject({.verb = "watch", .times = 2, .status = 503});
   server.restart();
-  maps().get("m0");  // is repeated on a new connection; a write would not be
-  maps().remove("m0");
+  afterRestart([&] {
+    if (maps().find("m0")) maps().remove("m0");
+  });
   EXPECT_EQ(watch.next()->type, EventType::Deleted);
 }
 
