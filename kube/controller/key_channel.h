@@ -155,6 +155,9 @@ class ChannelSource final : public KeySource<Key> {
   const Channel channel_;
 };
 
+extern template class ChannelState<ObjectKey>;
+extern template class ChannelSource<ObjectKey>;
+
 struct ChannelAccess;
 
 }  // namespace detail

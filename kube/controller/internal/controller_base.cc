@@ -6,6 +6,10 @@
 #include <utility>
 
 #include "kube/controller/internal/controller_run.h"
+#include "kube/controller/internal/function_source.h"
+#include "kube/controller/internal/informer_source.h"
+#include "kube/controller/internal/kind_source.h"
+#include "kube/controller/key_channel.h"
 
 namespace kube::detail {
 namespace {
@@ -87,6 +91,14 @@ std::string ControllerBase::nameOfWorker() const {
   return fmt::format("a worker of controller \"{}\"", name_);
 }
 
+template class ControllerIntake<ObjectKey>;
+template class ControllerSources<ObjectKey>;
+template class SourceHandler<ObjectKey>;
+template class InformerSource<ObjectKey>;
+template class KindSource<ObjectKey>;
+template class FunctionSource<ObjectKey>;
+template class ChannelState<ObjectKey>;
+template class ChannelSource<ObjectKey>;
 template class KeyedController<ObjectKey>;
 
 void ControllerBase::run(const std::stop_token& stop) { runBlocking(runTask(), stop); }

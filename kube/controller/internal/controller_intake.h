@@ -137,4 +137,6 @@ class ControllerIntake final : private RateLimitingQueue<Key> {
   std::vector<std::shared_ptr<TakenKeys<Key>>> observers_ KUBE_GUARDED_BY(observersMutex_);
 };
 
+extern template class ControllerIntake<ObjectKey>;
+
 }  // namespace kube::detail

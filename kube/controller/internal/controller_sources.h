@@ -210,4 +210,6 @@ class ControllerSources final : public std::enable_shared_from_this<ControllerSo
   Intake intake_ KUBE_GUARDED_BY(sourcesMutex_);  // null: the controller does not run
 };
 
+extern template class ControllerSources<ObjectKey>;
+
 }  // namespace kube::detail

@@ -127,6 +127,8 @@ class FunctionSource final : public KeySource<Key> {
   const std::shared_ptr<Awaitable> awaitable_;
 };
 
+extern template class FunctionSource<ObjectKey>;
+
 }  // namespace detail
 
 }  // namespace kube

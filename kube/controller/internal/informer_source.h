@@ -215,4 +215,7 @@ class InformerSource final : public KeySource<Key> {
   const std::function<void()> beforeLate_;
 };
 
+extern template class SourceHandler<ObjectKey>;
+extern template class InformerSource<ObjectKey>;
+
 }  // namespace kube::detail

@@ -54,4 +54,6 @@ class KindSource final : public KeySource<Key> {
   const std::function<void()> beforeLate_;
 };
 
+extern template class KindSource<ObjectKey>;
+
 }  // namespace kube::detail
