@@ -165,7 +165,9 @@ class Manager {
     return kept;
   }
   ControllerOptions controllerOptions() const {
-    return {.clock = options_.clock, .metrics = options_.metrics};
+    return {.clock = options_.clock,
+            .metrics = options_.metrics,
+            .tracer = clients_.rest().config().tracer};
   }
 
   void expectNew(const std::string& controller) const;

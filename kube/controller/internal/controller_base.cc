@@ -10,6 +10,7 @@
 
 #include "kube/base/error.h"
 #include "kube/base/internal/guarded.h"
+#include "kube/base/internal/running_span.h"
 #include "kube/base/internal/slow_wait.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/task_scope.h"
@@ -332,13 +333,17 @@ class ControllerBase::Run {
   Task<void> reconcile(const WorkItem<ObjectKey>& item, const std::stop_token& stop) {
     const auto begun = controller_.clock_.now();
     counts_.active.add(1);
+    RunningSpan span = traced(item);
     Requeue result;
     std::optional<std::string> failure;
     try {
-      if (controller_.reconcileTask_) {
-        result = co_await controller_.reconcileTask_(*item, stop);
-      } else {
+      if (!controller_.reconcileTask_) {
+        const SpanScope scope(span.span());
         result = controller_.reconcile_(*item, stop);
+      } else if (span) {
+        result = co_await withSpan(controller_.reconcileTask_(*item, stop), span.span());
+      } else {
+        result = co_await controller_.reconcileTask_(*item, stop);
       }
     } catch (const std::exception& error) {
       failure = error.what();
@@ -348,11 +353,23 @@ class ControllerBase::Run {
     }
     counts_.active.add(-1);
     counts_.seconds.observe(secondsOf(controller_.clock_.now() - begun));
+    if (failure) span.fail(*failure);
+    span.end();
     if (failure) {
       onFailure(item, *failure, stop);
     } else {
       onSuccess(item, result);
     }
+  }
+
+  RunningSpan traced(const WorkItem<ObjectKey>& item) const {
+    Tracer* const tracer = controller_.options_.tracer.get();
+    if (tracer == nullptr) return {};
+    RunningSpan span(tracer, "reconcile " + controller_.name_, SpanKind::Internal, nullptr);
+    span.set({"controller", controller_.name_});
+    span.set({"k8s.namespace.name", item->namespace_.view()});
+    span.set({"k8s.object.name", item->name.view()});
+    return span;
   }
 
   void onSuccess(const WorkItem<ObjectKey>& item, const Requeue& result) {

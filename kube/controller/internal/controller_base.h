@@ -16,6 +16,7 @@
 #include "kube/base/log.h"
 #include "kube/base/metrics.h"
 #include "kube/base/task.h"
+#include "kube/base/trace.h"
 #include "kube/cache/internal/informer_core.h"
 #include "kube/controller/requeue.h"
 #include "kube/meta/gvk.h"
@@ -30,6 +31,8 @@ struct ControllerOptions {
   std::shared_ptr<ItemRateLimiter<ObjectKey>> limiter = {};
   Clock* clock = nullptr;      // null: the real one
   Metrics* metrics = nullptr;  // null: defaultMetrics()
+  /// Makes a span for each reconcile, whose requests are its children. A Manager has its Config's.
+  std::shared_ptr<Tracer> tracer = {};
 };
 
 /// Called with a key that is given up, and the text of its last exception.
