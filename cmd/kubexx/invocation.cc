@@ -12,6 +12,7 @@
 #include "kube/meta/time.h"
 #include "kube/rest/request_log.h"
 #include "kube/rest/rest_client.h"
+#include "kube/rest/warnings.h"
 
 namespace kube::cmd {
 
@@ -102,9 +103,8 @@ const Config& Invocation::config() {
         [this](const std::string& text) { err << detail::withoutControls(text) + "\n"; }));
   }
   // As kubectl prints the server's warnings: to stderr, each once.
-  config_->warningHandler = [this](const Warning& warning) {
-    err << "Warning: " << warning.text << '\n';
-  };
+  config_->warningHandler = eachWarningOnce(
+      [this](const Warning& warning) { err << "Warning: " << warning.text << '\n'; });
   return *config_;
 }
 

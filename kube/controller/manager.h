@@ -289,7 +289,9 @@ class Manager {
   }
   template <ControllerKey Key>
   ControllerOptionsFor<Key> controllerOptions() const {
-    return {.clock = options_.clock, .metrics = options_.metrics};
+    return {.clock = options_.clock,
+            .metrics = options_.metrics,
+            .tracer = clients_.rest().config().tracer};
   }
 
   void expectNew(const std::string& controller) const;

@@ -273,7 +273,7 @@ Task<Answer> ApiConnection::throughMiddleware(Sending& sending, Go& go, HttpRequ
   }
   detail::AnswerHead::of(*answer) = std::move(attempt.answer);
   if constexpr (std::is_same_v<Answer, HttpStream>) {
-    if (attempt.onBody) answer->onPiece(std::move(attempt.onBody));
+    for (auto& see : attempt.onBody) answer->onPiece(std::move(see));
   }
   co_return std::move(*answer);
 }

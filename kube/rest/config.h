@@ -142,7 +142,7 @@ struct Config {
   std::vector<Middleware> middleware = {};
   /// For the metrics of requests. Null: defaultMetrics(). Outlives the clients.
   Metrics* metrics = nullptr;
-  /// Makes a span for each request; see kube/base/trace.h.
+  /// Makes a span for each request, and for each reconcile of a Manager; see kube/base/trace.h.
   /// Without it, requests within a span still carry its `traceparent`.
   std::shared_ptr<Tracer> tracer = {};
 

@@ -50,9 +50,9 @@ struct HttpAttempt {
   /// The body is empty if it is read as it arrives: of lists, watches, logs and upgrades. Changes
   /// of status, headers and a body that is there are seen by the caller.
   HttpResponse answer = {};
-  /// Set it to be called with each piece of a body that is read as it arrives, by its reader. It
-  /// must not block. It is destroyed with the answer.
-  std::function<void(std::string_view piece)> onBody = {};
+  /// Add a function to be called with each piece of a body that is read as it arrives, by its
+  /// reader. It must not block. It is destroyed with the answer.
+  std::vector<std::function<void(std::string_view piece)>> onBody = {};
 };
 
 class NextMiddleware;

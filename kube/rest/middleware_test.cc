@@ -104,7 +104,7 @@ TEST(MiddlewareTest, ListsAndWatchesPassThroughIt) {
     co_await next();
     EXPECT_EQ(attempt.answer.body, "");
     if (status != 0) attempt.answer.status = status;
-    attempt.onBody = [&](std::string_view piece) { seen += piece; };
+    attempt.onBody.emplace_back([&](std::string_view piece) { seen += piece; });
   }};
   const RestClient rest(config, {"", "v1"});
   EXPECT_EQ(rest.get().resource("pods").into<corev1::PodList>().items.size(), 1U);
@@ -403,16 +403,16 @@ TEST(DialTest, ItsFailuresAreTransportErrors) {
 
 TEST(DialTest, AFunctionThatHangsEndsAtTheTimeoutAndIsAskedToStop) {
   Config config{.host = "http://cluster.invalid:6443", .proxy = "direct"};
-  std::atomic<bool> stopped = false;
-  config.dial = [&](const std::string&, std::uint16_t, const std::stop_token& stop) -> int {
+  const auto stopped = std::make_shared<std::atomic<bool>>(false);  // its thread may be the last
+  config.dial = [stopped](const std::string&, std::uint16_t, const std::stop_token& stop) -> int {
     std::atomic<bool> asked = false;
     const std::stop_callback onStop(stop, [&] {
       asked = true;
       asked.notify_all();
     });
     asked.wait(false);
-    stopped = true;
-    stopped.notify_all();
+    *stopped = true;
+    stopped->notify_all();
     return -1;
   };
   config.tweakTransport = [](TransportOptions& options) { options.connectTimeout = 20ms; };
@@ -420,7 +420,7 @@ TEST(DialTest, AFunctionThatHangsEndsAtTheTimeoutAndIsAskedToStop) {
     const RestClient rest(config);
     EXPECT_THAT(messageOf<TransportError>([&] { rest.post().absPath("/x").raw(); }),
                 HasSubstr("no connection within 20 ms"));
-    stopped.wait(false);
+    stopped->wait(false);
   }
 }
 

@@ -94,7 +94,8 @@ Task<> show(int verbosity, Write write, HttpAttempt& attempt, NextMiddleware nex
                     headerLines(attempt.answer.headers)));
   const auto bodies = std::make_shared<Bodies>(write, most, secret);
   bodies->show("Response Body", attempt.answer.body);
-  attempt.onBody = [bodies](std::string_view piece) { bodies->show("Response Body", piece); };
+  attempt.onBody.emplace_back(
+      [bodies](std::string_view piece) { bodies->show("Response Body", piece); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Included where it is compiled: once for ObjectKey, and in programs with keys of their own.
 #pragma once
 
+#include <concepts>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "kube/base/internal/finally.h"
 #include "kube/base/internal/guarded.h"
 #include "kube/base/internal/own_thread.h"
+#include "kube/base/internal/running_span.h"
 #include "kube/base/internal/slow_wait.h"
 #include "kube/base/internal/start_thread.h"
 #include "kube/base/task_scope.h"
@@ -265,6 +267,7 @@ class KeyedController<Key>::Run {
   Task<void> reconcile(const WorkItem<Key>& item, const std::stop_token& stop) {
     intake_->noteTaken(*item);
     const auto begun = controller_.clock_.now();
+    RunningSpan span = traced(*item);
     Requeue result;
     std::optional<Failure> failure;
     std::unique_ptr<ReconcileContext> context;
@@ -278,13 +281,15 @@ class KeyedController<Key>::Run {
       if (limit) limited = limit->token();
       const Attempt attempt{limit ? limited : stop, context.get()};
       if (!controller_.reconcileTask_) {
+        const SpanScope scope(span.span());
         result = controller_.reconcile_(*item, attempt);
-      } else if (!limit) {
+      } else if (!limit && !span) {
         result = co_await controller_.reconcileTask_(*item, attempt);
       } else {
         const TaskContext& outer = co_await CurrentContext();
         TaskContext inner = outer;
-        inner.stop = limited;
+        if (limit) inner.stop = limited;
+        if (span) inner.span = span.span();
         Task<Requeue> task = controller_.reconcileTask_(*item, attempt);
         result = co_await TaskAccess::inContext(task, inner);
       }
@@ -305,11 +310,27 @@ class KeyedController<Key>::Run {
                                     inSeconds(controller_.reconcileTimeout_), failure->text);
       }
     }
+    if (failure) span.fail(failure->text);
+    span.end();
     if (failure) {
       onFailure(item, *failure, context.get(), stop);
     } else {
       onSuccess(item, result);
     }
+  }
+
+  RunningSpan traced(const Key& key) const {
+    Tracer* const tracer = controller_.tracer_.get();
+    if (tracer == nullptr) return {};
+    RunningSpan span(tracer, "reconcile " + controller_.name_, SpanKind::Internal, nullptr);
+    span.set({"controller", controller_.name_});
+    if constexpr (std::same_as<Key, ObjectKey>) {
+      span.set({"k8s.namespace.name", key.namespace_.view()});
+      span.set({"k8s.object.name", key.name.view()});
+    } else {
+      span.set({"key", keyText(key)});
+    }
+    return span;
   }
 
   struct Failure {
@@ -408,7 +429,8 @@ template <ControllerKey Key>
 KeyedController<Key>::KeyedController(std::string name, ControllerOptionsFor<Key> options,
                                       GroupKind kind, bool namespaced)
     : ControllerBase(std::move(name), options.clock, options.metrics, std::move(kind), namespaced),
-      limiter_(std::move(options.limiter)) {}
+      limiter_(std::move(options.limiter)),
+      tracer_(std::move(options.tracer)) {}
 
 template <ControllerKey Key>
 KeyedController<Key>::~KeyedController() {

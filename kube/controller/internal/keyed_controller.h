@@ -12,6 +12,7 @@
 
 #include "kube/base/internal/mutex.h"
 #include "kube/base/task.h"
+#include "kube/base/trace.h"
 #include "kube/controller/internal/controller_base.h"
 #include "kube/controller/internal/controller_sources.h"
 #include "kube/controller/requeue.h"
@@ -24,6 +25,8 @@ struct ControllerOptionsFor {
   std::shared_ptr<ItemRateLimiter<Key>> limiter = {};
   Clock* clock = nullptr;      // null: the real one
   Metrics* metrics = nullptr;  // null: defaultMetrics()
+  /// Makes a span for each reconcile, whose requests are its children. A Manager has its Config's.
+  std::shared_ptr<Tracer> tracer = {};
 };
 using ControllerOptions = ControllerOptionsFor<ObjectKey>;
 
@@ -70,6 +73,7 @@ class KeyedController : public ControllerBase {
   int keysAtATime() const { return reconcileTask_ ? inFlight_.value_or(workers_) : workers_; }
 
   const std::shared_ptr<ItemRateLimiter<Key>> limiter_;
+  const std::shared_ptr<Tracer> tracer_;
   const std::shared_ptr<ControllerSources<Key>> sources_ =
       std::make_shared<ControllerSources<Key>>();
 
