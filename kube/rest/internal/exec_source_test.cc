@@ -90,7 +90,9 @@ TEST_F(ExecPluginTest, APolicySaysWhichPluginsRun) {
   const auto runs = [&](const PluginPolicy& policy) {
     config.pluginPolicy = policy;
     const std::string why = attempt();
-    if (!why.empty()) EXPECT_THAT(why, HasSubstr("the plugin policy does not allow to run"));
+    if (!why.empty()) {
+      EXPECT_THAT(why, HasSubstr("the plugin policy does not allow to run"));
+    }
     return why.empty();
   };
   Metrics metrics;
