@@ -376,7 +376,9 @@ Task<void> Manager::work() {
   everywhere.start();
   std::exception_ptr failure;
   try {
-    co_await withStop(elector_ ? campaign() : workAsLeader(), everywhere.token());
+    // A name of its own: g++ 12 destroys the operands of a conditional expression twice.
+    Task<void> leading = elector_ ? campaign() : workAsLeader();
+    co_await withStop(std::move(leading), everywhere.token());
   } catch (...) {
     failure = std::current_exception();
     everywhere.requestStop();

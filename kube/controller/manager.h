@@ -256,14 +256,14 @@ class Manager {
     const detail::ControllerBase* controller;  // null for other work
     std::atomic<WorkState> state = WorkState::NotStarted;
 
-    Runnable(std::string name, std::function<void(const std::stop_token&)> work,
-             std::function<Task<void>()> task, RunsOn where,
-             const detail::ControllerBase* controller)
-        : name(std::move(name)),
-          work(std::move(work)),
-          task(std::move(task)),
-          where(where),
-          controller(controller) {}
+    Runnable(std::string title, std::function<void(const std::stop_token&)> function,
+             std::function<Task<void>()> coroutine, RunsOn copies,
+             const detail::ControllerBase* base)
+        : name(std::move(title)),
+          work(std::move(function)),
+          task(std::move(coroutine)),
+          where(copies),
+          controller(base) {}
   };
 
   /// Calls a function that returns a task with the stop token of the tree.

@@ -2,16 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "kube/rest/rest_client.h"
-
 namespace kube::testing {
-
-EventLog::EventLog()
-    : recorder_(RestClient(Config{.host = "http://127.0.0.1"}),  // nothing is sent there
-                {.component = "test", .sink = [this](const EventFacts& facts) {
-                   const detail::Lock lock(eventsMutex_);
-                   events_.push_back(facts);
-                 }}) {}
 
 std::vector<EventFacts> EventLog::events() const {
   const detail::Lock lock(eventsMutex_);

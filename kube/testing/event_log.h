@@ -15,12 +15,19 @@
 
 #include "kube/base/internal/mutex.h"
 #include "kube/controller/event_recorder.h"
+#include "kube/rest/rest_client.h"
 
 namespace kube::testing {
 
 class EventLog {
  public:
-  EventLog();
+  // In the header, so that kubexx::testing needs no recorder.
+  EventLog()
+      : recorder_(RestClient(Config{.host = "http://127.0.0.1"}),  // nothing is sent there
+                  {.component = "test", .sink = [this](const EventFacts& facts) {
+                     const detail::Lock lock(eventsMutex_);
+                     events_.push_back(facts);
+                   }}) {}
 
   EventRecorder& recorder() noexcept { return recorder_; }
 

@@ -334,8 +334,8 @@ class KeyedController<Key>::Run {
   }
 
   struct Failure {
-    explicit Failure(std::string text, bool terminal = false)
-        : text(std::move(text)), terminal(terminal) {}
+    explicit Failure(std::string what, bool forGood = false)
+        : text(std::move(what)), terminal(forGood) {}
     std::string text;
     bool terminal;
   };

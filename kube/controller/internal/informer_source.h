@@ -185,7 +185,11 @@ class InformerSource final : public KeySource<Key> {
     Running(std::shared_ptr<InformerCore> informer, HandlerRegistration handler)
         : informer_(std::move(informer)), handler_(std::move(handler)) {}
 
-    Task<bool> waitForSync() const override { return handler_.async().waitForSync(); }
+    Task<bool> waitForSync() const override {
+      const bool synced = co_await handler_.async().waitForSync();
+      if (synced && gate_) gate_->open(*intake_);
+      co_return synced;
+    }
     void end() override {
       handler_.remove();
       opening_.reset();
@@ -193,8 +197,10 @@ class InformerSource final : public KeySource<Key> {
     std::string describe() const override { return informer_->describe(); }
     void openWhenSynced(const Intake& intake,
                         std::shared_ptr<typename SourceHandler<Key>::Gate> gate) {
+      intake_ = intake;
+      gate_ = std::move(gate);
       opening_.emplace(taskThreadsExecutor());
-      opening_->start(open(handler_, intake, std::move(gate)), "the sync of a source");
+      opening_->start(open(handler_, intake_, gate_), "the sync of a source");
     }
 
    private:
@@ -206,6 +212,8 @@ class InformerSource final : public KeySource<Key> {
 
     const std::shared_ptr<InformerCore> informer_;
     const HandlerRegistration handler_;
+    Intake intake_;                                            // with the gate
+    std::shared_ptr<typename SourceHandler<Key>::Gate> gate_;  // null unless it was added late
     std::optional<TaskScope> opening_;  // used by the thread that starts or ends the source
   };
 

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "kube/base/error.h"
-#include "kube/base/internal/finally.h"
 #include "kube/base/internal/no_threads_testing.h"
 #include "kube/base/task.h"
 #include "kube/http/internal/event_loop.h"
@@ -80,13 +79,14 @@ TEST_F(UnderstudyTest, OtherThreadsReceiveNoWork) {
 
 TEST_F(UnderstudyTest, WhileWorkTakesLongAnotherThreadRunsTheLoop) {
   std::latch release{1};
-  const Finally always([&] { release.count_down(); });
   ASSERT_TRUE(add([&] { release.wait(); }));
   const std::thread::id other = runner();  // waits until the loop runs
   EXPECT_NE(other, thread.get_id());
   EXPECT_EQ(runner(), other);
   // The other thread passes work on: no one would take over from it.
   EXPECT_FALSE(add([] {}));
+  release.count_down();
+  stop();
 }
 
 TEST_F(UnderstudyTest, TheLoopsThreadReturns) {
