@@ -26,14 +26,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kube/base/clock.h"
 #include "kube/base/error.h"
 #include "kube/base/list.h"
 #include "kube/base/log.h"  // setLogSink() receives exceptions of index functions
+#include "kube/base/task.h"
 #include "kube/cache/internal/object_access.h"
+#include "kube/cache/internal/store_version.h"
 #include "kube/cache/internal/untyped_store.h"
 #include "kube/cache/reflector_store.h"
 
@@ -54,6 +58,24 @@ template <Cacheable T>
 Strings namespaceIndex(const T& object) {
   return Strings{detail::namespaceOf(object)};
 }
+
+/// The awaitable form of a store's waits. Thread safety: every method may be called from any
+/// thread.
+class AsyncStore {
+ public:
+  AsyncStore(std::shared_ptr<detail::StoreVersion> version, std::string_view name)
+      : version_(std::move(version)), name_(name) {}
+
+  /// As waitForVersion() of the store: with the same errors, and false after a stop of the tree.
+  Task<bool> waitForVersion(std::string_view version,
+                            Clock::TimePoint deadline = Clock::noDeadline) const {
+    return detail::StoreVersion::wait(version_, String(version), name_, deadline);
+  }
+
+ private:
+  std::shared_ptr<detail::StoreVersion> version_;
+  std::string_view name_;  // that of a type
+};
 
 template <Cacheable T>
 class Store;
@@ -93,6 +115,15 @@ std::vector<UntypedStore::Index> untypedIndexes(Indexers<T> indexers) {
     indexes.push_back({name, std::move(values)});
   }
   return indexes;
+}
+template <Cacheable T>
+std::vector<std::shared_ptr<const T>> typedObjects(
+    std::vector<std::shared_ptr<const void>> objects) {
+  std::vector<std::shared_ptr<const T>> result;
+  result.reserve(objects.size());
+  for (auto& object : objects)
+    result.push_back(std::static_pointer_cast<const T>(std::move(object)));
+  return result;
 }
 template <Cacheable T>
 std::vector<std::shared_ptr<const void>> untypedObjects(
@@ -152,9 +183,20 @@ class Store final : public ReflectorStore<T>, private detail::UntypedStore {
   }
   using UntypedStore::listKeys;
   using UntypedStore::size;
-  /// The version that replace() or bookmark() received last.
+  /// The version that the store has reached: that of the last list, event or bookmark of an
+  /// informer or reflector, or the one that replace() or bookmark() received last.
   using UntypedStore::resourceVersion;
   void bookmark(const String& resourceVersion) override { UntypedStore::bookmark(resourceVersion); }
+  void reached(const String& resourceVersion) override { UntypedStore::bookmark(resourceVersion); }
+  /// Blocks until the store has reached a version, such as that of an object that was written.
+  /// Returns false at the deadline, and if a stop is requested first. Throws Error once the
+  /// informer has ended below that version, and for texts that are not versions.
+  bool waitForVersion(std::string_view version, const std::stop_token& stop = {},
+                      Clock::TimePoint deadline = Clock::noDeadline) const {
+    return detail::runBlocking(async().waitForVersion(version, deadline), stop);
+  }
+  /// The awaitable form of waitForVersion(). The store may end meanwhile.
+  AsyncStore async() const { return AsyncStore(UntypedStore::version(), type().info.name); }
   Object held(const ObjectKey& key) const override { return getByKey(key); }
 
   // ---- By index. All throw Error if there is no such index.

@@ -129,6 +129,7 @@ void InformerCore::end() noexcept {
     state_ = State::Stopped;
   }
   handlers_->firstList().giveUp();
+  store_->version()->end();
   handlers_->stop();
   const Lock lock(stateMutex_);
   runner_ = {};

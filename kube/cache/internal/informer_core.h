@@ -107,6 +107,10 @@ class InformerCore final : private ReflectorStore<void> {
   Object held(const ObjectKey& key) const override {
     return store_->find({key.namespace_, key.name});
   }
+  void reached(const String& resourceVersion) override {
+    // A list that a stop has interrupted is not complete.
+    if (!stop_.stop_requested()) store_->bookmark(resourceVersion);
+  }
   void resync() override;
 
   std::vector<ObjectKey> keysMissingIn(const std::vector<Object>& objects) const;
