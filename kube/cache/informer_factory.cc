@@ -56,6 +56,17 @@ InformerFactory::Core InformerFactory::obtain(std::string_view name,
   return informer;
 }
 
+InformerFactory::Core InformerFactory::found(std::string_view name) const {
+  const detail::Lock lock(entriesMutex_);
+  const auto entry = std::ranges::find(entries_, name, &Entry::name);
+  return entry != entries_.end() ? entry->informer : nullptr;
+}
+
+bool InformerFactory::isRunning() const {
+  const detail::Lock lock(entriesMutex_);
+  return running_ && !stop_.stop_requested();
+}
+
 std::string InformerFactory::describeSelection(const metav1::ListOptions& which) {
   std::string text;
   const auto add = [&](std::string_view name, const String& selector) {
@@ -89,6 +100,7 @@ InformerFactory::Core InformerFactory::makeInformer(const detail::InformedType& 
 void InformerFactory::start(const std::stop_token& stop) {
   const detail::Lock lock(entriesMutex_);
   if (stop_.stop_requested()) return;
+  running_ = true;
   bool any = false;
   std::exception_ptr failure;
   for (Entry& entry : entries_) {

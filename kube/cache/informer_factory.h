@@ -86,6 +86,13 @@ class InformerFactory {
   /// calls it.
   void shutdown();
 
+  /// Returns whether start() has been called, and no stop or shutdown() requested.
+  bool isRunning() const;
+  /// Returns whether the informers have the objects of a namespace; of all if it is empty.
+  bool covers(std::string_view namespaceName) const {
+    return options_.namespace_.empty() || options_.namespace_ == namespaceName;
+  }
+
   /// One line of text for each informer.
   std::string describe() const;
 
@@ -105,6 +112,8 @@ class InformerFactory {
   /// informer with another selection exists and does not satisfy the caller.
   Core obtain(std::string_view name, const std::function<Core()>& make,
               const std::string& selection = describeSelection({}), Match match = Match::Any) const;
+  /// Returns the informer of that name; null if there is none.
+  Core found(std::string_view name) const;
   /// The selectors of `which`: `labelSelector "app=web"`.
   static std::string describeSelection(const metav1::ListOptions& which);
   Core makeInformer(const detail::InformedType& type, const detail::ResourceRequests& requests,
@@ -127,6 +136,7 @@ class InformerFactory {
   std::stop_source stop_;
 
   mutable detail::Mutex entriesMutex_;
+  bool running_ KUBE_GUARDED_BY(entriesMutex_) = false;
   mutable std::vector<Entry> entries_ KUBE_GUARDED_BY(entriesMutex_);
   std::vector<std::unique_ptr<std::stop_callback<std::function<void()>>>> stops_
       KUBE_GUARDED_BY(entriesMutex_);

@@ -13,7 +13,7 @@ SharedInformerFactory::~SharedInformerFactory() = default;
 
 SharedInformer<Unstructured> SharedInformerFactory::forResource(
     const GroupVersionResource& gvr) const {
-  return detail::InformerAccess::handleOf<Unstructured>(obtain("dynamic " + gvr.str(), [&] {
+  return detail::InformerAccess::handleOf<Unstructured>(obtain(dynamicNameOf(gvr), [&] {
     return makeInformer(
         detail::kInformedType<Unstructured>,
         DynamicClient(rest_).resource(gvr).inNamespace(options().namespace_).requests(),

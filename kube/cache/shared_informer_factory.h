@@ -24,6 +24,7 @@
 #include <concepts>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -67,6 +68,15 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
   /// if there is one.
   SharedInformer<Unstructured> forResource(const GroupVersionResource& gvr) const;
 
+  /// The informer of the kind, or of the resource, if one was requested before.
+  template <NamedObject T>
+  std::optional<SharedInformer<T>> findInformer() const {
+    return handleOf<T>(found(nameOf(ResourceName::of(TypeOf<T>::info))));
+  }
+  std::optional<SharedInformer<Unstructured>> findResource(const GroupVersionResource& gvr) const {
+    return handleOf<Unstructured>(found(dynamicNameOf(gvr)));
+  }
+
   /// Sets how often handlers of one kind receive all objects anew. Affects informers that are
   /// requested later.
   template <NamedObject T>
@@ -79,7 +89,15 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
                 Match match) const;
   Core obtainOf(const TypeInfo& type, const std::function<Core()>& make) const;
   void setResync(const TypeInfo& type, Clock::Duration period);
+  template <Cacheable T>
+  static std::optional<SharedInformer<T>> handleOf(Core core) {
+    if (core == nullptr) return std::nullopt;
+    return detail::InformerAccess::handleOf<T>(std::move(core));
+  }
   static std::string nameOf(const ResourceName& resource);
+  static std::string dynamicNameOf(const GroupVersionResource& gvr) {
+    return "dynamic " + gvr.str();
+  }
   Clock::Duration resyncOf(const TypeInfo& type) const;
 
   const RestClient rest_;

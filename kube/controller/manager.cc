@@ -45,6 +45,7 @@ HttpServerOptions limited(HttpServerOptions http) {
 }
 
 ManagerOptions completed(ManagerOptions options, const Config& config) {
+  if (options.client.clock == nullptr) options.client.clock = options.clock;
   LeaderElectionOptions& election = options.leaderElection;
   if (election.name.empty()) return options;
   if (election.onStartedLeading || election.leading) {
@@ -177,7 +178,8 @@ Manager::Manager(const Config& config, ManagerOptions options)
       leaderClients_(clients_.rest().withWriteGuard([this] { return whyNotToWrite(); })),
       options_(completed(std::move(options), config)),
       log_("manager"),
-      informers_(clients_, options_.informers) {
+      informers_(clients_, options_.informers),
+      client_(leaderClients_, informers_, options_.client) {
   if (!options_.leaderElection.name.empty()) {
     LeaderElectionOptions election = options_.leaderElection;
     election.onStartedLeading = [this](const std::stop_token& stop) { runAsLeader(stop); };

@@ -61,6 +61,7 @@
 
 #include "kube/base/metrics.h"
 #include "kube/base/task_threads.h"
+#include "kube/cache/cached_client.h"
 #include "kube/cache/shared_informer_factory.h"
 #include "kube/client/clientset.h"
 #include "kube/controller/controller.h"
@@ -76,6 +77,8 @@ struct ManagerOptions {
   /// default identity a unique one. onStartedLeading must be empty: the manager sets it.
   LeaderElectionOptions leaderElection = {};
   InformerFactoryOptions informers = {};
+  /// How client() reads.
+  CachedClientOptions client = {};
   /// Serves health and metrics; none: they are not served.
   std::optional<HttpServerOptions> http = {};
   /// Lets /readyz fail while the API server does not answer. The server is asked at most once a
@@ -125,6 +128,11 @@ class Manager {
 
   // ---- Shared parts.
 
+  /// Reads from the caches of informers(), writes to the server as leaderClients(), and reads its
+  /// own writes. Before run(), it reads from the server. For work that runs on every copy,
+  /// `client().by(clients())` writes without a lease.
+  const CachedClient& client() const noexcept { return client_; }
+  /// Every call asks the server.
   const Clientset& clients() const noexcept { return clients_; }
   /// The same clients for the work of the leader: a write throws Error and sends nothing if, by the
   /// clock right before sending, this copy does not lead. Without an election, the same as
@@ -183,6 +191,7 @@ class Manager {
   HealthChecks health_{"healthz"};
   HealthChecks ready_{"readyz"};
   SharedInformerFactory informers_;
+  const CachedClient client_;
   std::vector<std::unique_ptr<detail::ControllerBase>> controllers_;
   std::vector<Runnable> runnables_;
   std::unique_ptr<LeaderElector> elector_;  // null without an election

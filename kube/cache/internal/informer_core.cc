@@ -275,7 +275,7 @@ void InformerCore::remove(Object object) {
   endOfList();
 }
 
-void InformerCore::replace(std::vector<Object> objects, const String&) {
+void InformerCore::replace(std::vector<Object> objects, const String& resourceVersion) {
   for (const Object& object : objects) checkBrought(object);
   const Finally atTheEnd([this] { handlers_->callOthers(); });
   std::vector<ObjectKey> missing = keysMissingIn(objects);
@@ -292,6 +292,7 @@ void InformerCore::replace(std::vector<Object> objects, const String&) {
     if (!goesOn()) return;
     drop(key, nullptr, true);
   }
+  reached(resourceVersion);  // before the informer counts as synced
   endOfList();
 }
 
