@@ -92,14 +92,15 @@ Task<std::shared_ptr<const T>> waitForCached(SharedInformer<T> informer, ObjectK
 /// was stopped before.
 template <Cacheable T, class Condition>
 Task<std::shared_ptr<const T>> waitFor(const AsyncInformer<T>& async, ObjectKey key,
-                                       Condition condition, const WaitOptions& options = {}) {
+                                       Condition condition,
+                                       const WaitOptions& options = WaitOptions()) {
   const std::string what = "wait for " + key.str() + " in the cache";
   return detail::limitedWait(
       what, detail::waitForCached(async.informer(), std::move(key), std::move(condition)), options);
 }
 template <Cacheable T, class Condition>
 std::shared_ptr<const T> waitFor(const SharedInformer<T>& informer, ObjectKey key,
-                                 Condition condition, const WaitOptions& options = {},
+                                 Condition condition, const WaitOptions& options = WaitOptions(),
                                  const std::stop_token& stop = {}) {
   return detail::runBlocking(
       waitFor(AsyncInformer<T>(informer), std::move(key), std::move(condition), options), stop);

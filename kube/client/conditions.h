@@ -31,7 +31,7 @@
 
 namespace kube::conditions {
 
-// ---- For objects of any kind.
+// ---- Objects of any kind.
 
 /// The object exists.
 inline constexpr auto exists = [](const auto* object) { return object != nullptr; };
@@ -61,7 +61,7 @@ inline auto hasCondition(std::string type, std::string status = std::string(kCon
   };
 }
 
-// ---- Of conditions.
+// ---- Combinations of conditions.
 
 template <class... Conditions>
 auto allOf(Conditions... conditions) {
@@ -76,7 +76,7 @@ auto noneOf(Condition condition) {
   return [=](const auto* object) { return !condition(object); };
 }
 
-// ---- For waitForObjects.
+// ---- Conditions for waitForObjects.
 
 /// There is an object, and the condition holds for all.
 template <class Condition>

@@ -174,14 +174,14 @@ std::optional<T> waitFor(const ResourceClient<T>& client, std::string_view name,
 template <Described T, class Condition>
 Task<ObjectsByKey<T>> waitForObjects(const AsyncResourceClient<T>& client,
                                      const metav1::ListOptions& which, Condition condition,
-                                     const WaitOptions& options = {}) {
+                                     const WaitOptions& options = WaitOptions()) {
   return detail::limitedWait(
       "wait for " + client.resource().plural,
       detail::waitForMany(client, which, std::move(condition), orReal(options.clock)), options);
 }
 template <Described T, class Condition>
 ObjectsByKey<T> waitForObjects(const ResourceClient<T>& client, const metav1::ListOptions& which,
-                               Condition condition, const WaitOptions& options = {},
+                               Condition condition, const WaitOptions& options = WaitOptions(),
                                const std::stop_token& stop = {}) {
   return detail::runBlocking(waitForObjects(client.async(), which, std::move(condition), options),
                              stop);

@@ -88,9 +88,11 @@ TEST_F(ManagerTaskTest, AControllerRunsOnTheLoop) {
   {
     Begun<void> run(controller.async().run(), loop.executor(), stop.get_token());
     runUntilNoted("a");
-    const testing::NoThreads none;
-    maps().create(map("b"));
-    runUntilNoted("b");
+    {
+      const testing::NoThreads none;
+      maps().create(map("b"));
+      runUntilNoted("b");
+    }
     const auto again = errorOf<Error>([&] { controller.run(stop.get_token()); });
     EXPECT_EQ(again, "controller \"maps\": is already running");
     stop.request_stop();

@@ -33,7 +33,7 @@ class InformerSet : public std::enable_shared_from_this<InformerSet> {
  public:
   using Core = std::shared_ptr<InformerCore>;
   struct Made {
-    Core informer;
+    Core informer = {};
     std::string selection = {};
     bool ofFactorysNamespaces = false;
     bool ofOwnSource = false;
@@ -73,8 +73,8 @@ class InformerSet : public std::enable_shared_from_this<InformerSet> {
  private:
   class Ending;
   struct Entry {
-    std::string kind, selection;
-    Core informer;
+    std::string kind = {}, selection = {};
+    Core informer = {};
     bool byDefault = false;  // it has the selection of the kind's options
     bool ofFactorysNamespaces = false;
     bool ofOwnSource = false;
