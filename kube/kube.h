@@ -23,6 +23,7 @@
 #include "kube/cache/autoscaling/v1.h"
 #include "kube/cache/autoscaling/v2.h"
 #include "kube/cache/batch/v1.h"
+#include "kube/cache/cached_client.h"
 #include "kube/cache/certificates/v1.h"
 #include "kube/cache/coordination/v1.h"
 #include "kube/cache/core/v1.h"

@@ -21,6 +21,10 @@ std::string nameOf(const TypeInfo& type, const ResourceName& resource) {
                      resource.plural, type.name);
 }
 
+bool isWhole(const metav1::ListOptions& which) {
+  return which.labelSelector.empty() && which.fieldSelector.empty() && which.shardSelector.empty();
+}
+
 std::string describeSelection(const metav1::ListOptions& which,
                               const std::optional<Strings>& namespaces) {
   std::string text;
@@ -41,6 +45,11 @@ std::string describeSelection(const metav1::ListOptions& which,
 
 // True if the namespaces are Strings{""}.
 bool isAll(const Strings& namespaces) { return namespaces.size() == 1 && namespaces[0].empty(); }
+
+bool contains(const Strings& namespaces, std::string_view name) {
+  if (isAll(namespaces)) return true;
+  return !name.empty() && std::find(namespaces.begin(), namespaces.end(), name) != namespaces.end();
+}
 
 void check(const Strings& namespaces, std::string_view whose) {
   if (isAll(namespaces)) return;
@@ -120,7 +129,7 @@ InformerFactory::Selection InformerFactory::select(const InformerRequest& reques
   }
   if (selection.namespaces) {
     check(*selection.namespaces, request.resource.plural);
-    if (request.resource.scope == RestScope::Root) {
+    if (request.resource.scope == RestScope::Root && !isAll(*selection.namespaces)) {
       throw Error(fmt::format("informer factory: {} are in no namespace, so none can be chosen",
                               request.resource.plural.view()));
     }
@@ -140,6 +149,7 @@ InformerSet::Made InformerFactory::make(const InformerRequest& request,
   if (kind != nullptr && kind->resync) options.resync = *kind->resync;
   if (resync) options.resync = *resync;
 
+  const bool whole = isWhole(selection.which);
   const detail::ResourceRequests requests = request.requests();
   const auto tweak = [own = options_.tweakListOptions,
                       which = std::move(selection.which)](metav1::ListOptions& list) {
@@ -172,6 +182,7 @@ InformerSet::Made InformerFactory::make(const InformerRequest& request,
                                          std::move(options));
   }
   if (transform) made.informer->setTransform(std::move(transform));
+  if (whole) made.informer->holdAll(anyNamespace ? String() : options_.namespace_);
   return made;
 }
 
@@ -182,6 +193,38 @@ InformerFactory::Core InformerFactory::obtain(const InformerRequest& request,
   return set_->obtain(name, request.counted, [&](const std::optional<Strings>& namespaces) {
     return make(request, resync, namespaces);
   });
+}
+
+InformerFactory::Core InformerFactory::found(const TypeInfo& type,
+                                             const ResourceName& resource) const {
+  return set_->found({nameOf(type, resource)});
+}
+
+InformerSet::Covering InformerFactory::covering(const InformerRequest& request,
+                                                std::string_view namespaceName, bool make,
+                                                std::optional<Clock::Duration> resync) const {
+  InformerSet::Covering found =
+      set_->covering(nameOf(request.type.info, request.resource), namespaceName);
+  if (found.informer != nullptr || !make || !wouldCover(request, namespaceName)) return found;
+  Core made = obtain(request, resync);
+  found.any = true;
+  if (made->covers(namespaceName)) found.informer = std::move(made);
+  return found;
+}
+
+// Returns whether the informer of the kind's options has all objects of a namespace.
+bool InformerFactory::wouldCover(const InformerRequest& request,
+                                 std::string_view namespaceName) const {
+  const Selection selection = select(request);
+  if (!isWhole(selection.which)) return false;
+  if (request.resource.scope == RestScope::Root) return true;
+  return selection.namespaces ? contains(*selection.namespaces, namespaceName)
+                              : covers(namespaceName);
+}
+
+bool InformerFactory::covers(std::string_view namespaceName) const {
+  if (const auto several = namespaces()) return contains(*several, namespaceName);
+  return options_.namespace_.empty() || options_.namespace_ == namespaceName;
 }
 
 InformerFactory::Core InformerFactory::obtain(const TypeInfo& type, const ResourceName& resource,

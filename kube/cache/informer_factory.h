@@ -29,6 +29,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -156,6 +157,12 @@ class InformerFactory {
   /// None: the option is not set.
   std::optional<Strings> namespaces() const { return set_->namespaces(); }
 
+  /// Returns whether start() has been called, and no stop or shutdown() requested.
+  bool isRunning() const { return set_->isRunning(); }
+  /// Returns whether the informers have the objects of a namespace; of all if it is empty. Kinds
+  /// with namespaces of their own differ.
+  bool covers(std::string_view namespaceName) const;
+
   /// One line of text for each informer.
   std::string describe() const { return set_->describe(); }
 
@@ -176,6 +183,13 @@ class InformerFactory {
   /// The informer of the kind; if there is none, `make` makes it.
   Core obtain(const TypeInfo& type, const ResourceName& resource,
               const std::function<Core()>& make) const;
+  /// The informer of the kind; null if there is none.
+  Core found(const TypeInfo& type, const ResourceName& resource) const;
+  /// The informer that has all objects of the kind in a namespace; in all if it is empty. If there
+  /// is none, makes that of the kind's options if it would have them.
+  detail::InformerSet::Covering covering(const detail::InformerRequest& request,
+                                         std::string_view namespaceName, bool make,
+                                         std::optional<Clock::Duration> resync = {}) const;
   template <Cacheable T>
   InformerUse<T> useOf(Core informer) const {
     return InformerUse<T>(std::make_shared<detail::InformerUser>(set_, informer),
@@ -185,6 +199,7 @@ class InformerFactory {
  private:
   struct Selection;
   Selection select(const detail::InformerRequest& request) const;
+  bool wouldCover(const detail::InformerRequest& request, std::string_view namespaceName) const;
   const AnyKindOptions* optionsOf(const TypeInfo& type, const ResourceName& resource) const;
   detail::InformerSet::Made make(const detail::InformerRequest& request,
                                  std::optional<Clock::Duration> resync,

@@ -107,6 +107,7 @@ class Reflector final : public detail::ReflectorBase {
   }
   Object held(const ObjectKey& key) const override { return store_.held(key); }
   void resync() override { store_.resync(); }
+  void reached(const String& resourceVersion) override { store_.reached(resourceVersion); }
   void bookmark(const String& resourceVersion) override { store_.bookmark(resourceVersion); }
 
   ReflectorStore<T>& store_;

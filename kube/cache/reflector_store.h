@@ -34,7 +34,11 @@ class ReflectorStore {
   }
   /// Requests that consumers look at all objects again.
   virtual void resync() {}
-  /// Reports that all changes up to that version have been passed on.
+  /// Reports, after each list, event and bookmark, that all changes up to that version have been
+  /// passed on. Versions go back if the server was restored from a backup.
+  virtual void reached(const String& resourceVersion) { static_cast<void>(resourceVersion); }
+  /// Reports that the server has sent a bookmark: all changes up to that version have been passed
+  /// on.
   virtual void bookmark(const String& resourceVersion) { static_cast<void>(resourceVersion); }
 };
 

@@ -46,18 +46,45 @@ InformerUse<Unstructured> SharedInformerFactory::use(const GroupVersionResource&
       obtain(detail::InformerRequest::of(DynamicClient(rest_), gvr, {}, {}, true)));
 }
 
+std::optional<SharedInformer<Unstructured>> SharedInformerFactory::findResource(
+    const GroupVersionResource& gvr) const {
+  const auto request = detail::InformerRequest::of(DynamicClient(rest_), gvr);
+  return handleOf<Unstructured>(found(request.type.info, request.resource));
+}
+
+detail::InformerRequest SharedInformerFactory::requestOf(const detail::InformedType& type,
+                                                         std::optional<metav1::ListOptions> which,
+                                                         const std::optional<Strings>& namespaces,
+                                                         bool counted) const {
+  const ResourceName resource = ResourceName::of(type.info);
+  return {
+      .type = type,
+      .resource = resource,
+      .requests = [rest = rest_, resource] { return detail::ResourceRequests(rest, resource, {}); },
+      .which = std::move(which),
+      .namespaces = namespaces,
+      .counted = counted};
+}
+
 InformerFactory::Core SharedInformerFactory::obtainOf(const detail::InformedType& type,
                                                       std::optional<metav1::ListOptions> which,
                                                       const std::optional<Strings>& namespaces,
                                                       bool counted) const {
-  const ResourceName resource = ResourceName::of(type.info);
-  return obtain({.type = type,
-                 .resource = resource,
-                 .requests = [&] { return detail::ResourceRequests(rest_, resource, {}); },
-                 .which = std::move(which),
-                 .namespaces = namespaces,
-                 .counted = counted},
-                resyncOf(type.info));
+  return obtain(requestOf(type, std::move(which), namespaces, counted), resyncOf(type.info));
+}
+
+detail::InformerSet::Covering SharedInformerFactory::covering(const detail::InformedType& type,
+                                                              std::string_view namespaceName,
+                                                              bool make) const {
+  return InformerFactory::covering(requestOf(type), namespaceName, make, resyncOf(type.info));
+}
+
+detail::InformerSet::Covering SharedInformerFactory::covering(const RestMapping& mapping,
+                                                              std::string_view namespaceName,
+                                                              bool make) const {
+  auto request = detail::InformerRequest::of(DynamicClient(rest_), mapping.gvr);
+  request.resource.scope = mapping.scope;
+  return InformerFactory::covering(request, namespaceName, make);
 }
 
 void SharedInformerFactory::setResync(const TypeInfo& type, Clock::Duration period) {

@@ -33,9 +33,12 @@
 #include "kube/cache/informer_groups.h"
 #include "kube/client/clientset.h"
 #include "kube/meta/gvk.h"
+#include "kube/meta/mapping/rest_mapper.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube {
+
+class CachedClient;
 
 class SharedInformerFactory : public InformerFactory, public detail::InformerGroups {
  public:
@@ -96,6 +99,13 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
                       resource.namespaced ? RestScope::Namespace : RestScope::Root);
   }
 
+  /// The informer of the kind, or of the resource, if one was requested before.
+  template <NamedObject T>
+  std::optional<SharedInformer<T>> findInformer() const {
+    return handleOf<T>(found(TypeOf<T>::info, ResourceName::of(TypeOf<T>::info)));
+  }
+  std::optional<SharedInformer<Unstructured>> findResource(const GroupVersionResource& gvr) const;
+
   /// Sets how often handlers of one kind receive all objects anew. Affects informers that are
   /// requested later.
   template <NamedObject T>
@@ -113,6 +123,21 @@ class SharedInformerFactory : public InformerFactory, public detail::InformerGro
                                                            RestScope scope) const;
   void setResync(const TypeInfo& type, Clock::Duration period);
   std::optional<Clock::Duration> resyncOf(const TypeInfo& type) const;
+  detail::InformerRequest requestOf(const detail::InformedType& type,
+                                    std::optional<metav1::ListOptions> which = {},
+                                    const std::optional<Strings>& namespaces = {},
+                                    bool counted = false) const;
+  template <Cacheable T>
+  static std::optional<SharedInformer<T>> handleOf(Core core) {
+    if (core == nullptr) return std::nullopt;
+    return detail::InformerAccess::handleOf<T>(std::move(core));
+  }
+
+  friend class CachedClient;
+  detail::InformerSet::Covering covering(const detail::InformedType& type,
+                                         std::string_view namespaceName, bool make) const;
+  detail::InformerSet::Covering covering(const RestMapping& mapping, std::string_view namespaceName,
+                                         bool make) const;
 
   const RestClient rest_;
   mutable detail::Mutex resyncMutex_;

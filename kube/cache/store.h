@@ -26,14 +26,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "kube/base/clock.h"
 #include "kube/base/error.h"
 #include "kube/base/list.h"
 #include "kube/base/log.h"  // setLogSink() receives exceptions of index functions
+#include "kube/base/task.h"
 #include "kube/cache/internal/object_access.h"
+#include "kube/cache/internal/store_version.h"
 #include "kube/cache/internal/untyped_store.h"
 #include "kube/cache/reflector_store.h"
 
@@ -54,6 +58,25 @@ template <Cacheable T>
 Strings namespaceIndex(const T& object) {
   return Strings{detail::namespaceOf(object)};
 }
+
+/// The awaitable form of a store's waits. Thread safety: every method may be called from any
+/// thread.
+class AsyncStore {
+ public:
+  AsyncStore(std::shared_ptr<detail::StoreVersions> versions, std::string_view name)
+      : versions_(std::move(versions)), name_(name) {}
+
+  /// As waitForVersion() of the store: with the same errors, and false after a stop of the tree.
+  Task<bool> waitForVersion(std::string_view version, Clock::TimePoint deadline = Clock::noDeadline,
+                            std::string_view namespaceName = {}) const {
+    return detail::StoreVersions::wait(versions_, String(version), name_, deadline,
+                                       String(namespaceName));
+  }
+
+ private:
+  std::shared_ptr<detail::StoreVersions> versions_;
+  std::string_view name_;  // that of a type
+};
 
 template <Cacheable T>
 class Store;
@@ -93,6 +116,15 @@ std::vector<UntypedStore::Index> untypedIndexes(Indexers<T> indexers) {
     indexes.push_back({name, std::move(values)});
   }
   return indexes;
+}
+template <Cacheable T>
+std::vector<std::shared_ptr<const T>> typedObjects(
+    std::vector<std::shared_ptr<const void>> objects) {
+  std::vector<std::shared_ptr<const T>> result;
+  result.reserve(objects.size());
+  for (auto& object : objects)
+    result.push_back(std::static_pointer_cast<const T>(std::move(object)));
+  return result;
 }
 template <Cacheable T>
 std::vector<std::shared_ptr<const void>> untypedObjects(
@@ -152,9 +184,26 @@ class Store final : public ReflectorStore<T>, private detail::UntypedStore {
   }
   using UntypedStore::listKeys;
   using UntypedStore::size;
-  /// The version that replace() or bookmark() received last.
+  /// The version that the store has reached: that of the last list, event or bookmark of an
+  /// informer or reflector, or the one that replace() or bookmark() received last. It is the oldest
+  /// of an informer's namespaces, and empty before all have one.
   using UntypedStore::resourceVersion;
   void bookmark(const String& resourceVersion) override { UntypedStore::bookmark(resourceVersion); }
+  void reached(const String& resourceVersion) override { UntypedStore::bookmark(resourceVersion); }
+  /// Blocks until the store has reached a version, such as that of an object that was written.
+  /// Returns false at the deadline, and if a stop is requested first. Throws Error once the
+  /// informer has ended below that version, and for texts that are not versions.
+  ///
+  /// Each namespace of an informer with several has a version of its own. `namespaceName` waits for
+  /// that of one, and throws Error if the informer does not have the namespace, or not any more.
+  /// Empty: all namespaces that it has.
+  bool waitForVersion(std::string_view version, const std::stop_token& stop = {},
+                      Clock::TimePoint deadline = Clock::noDeadline,
+                      std::string_view namespaceName = {}) const {
+    return detail::runBlocking(async().waitForVersion(version, deadline, namespaceName), stop);
+  }
+  /// The awaitable form of waitForVersion(). The store may end meanwhile.
+  AsyncStore async() const { return AsyncStore(sharedVersions(), type().info.name); }
   Object held(const ObjectKey& key) const override { return getByKey(key); }
 
   // ---- By index. All throw Error if there is no such index.

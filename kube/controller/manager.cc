@@ -27,6 +27,7 @@ constexpr std::chrono::seconds kServerPatience{2};
 constexpr std::chrono::seconds kServerAnswerHolds{1};
 
 ManagerOptions completed(ManagerOptions options, const Config& config) {
+  if (options.client.clock == nullptr) options.client.clock = options.clock;
   LeaderElectionOptions& election = options.leaderElection;
   if (election.name.empty()) return options;
   if (election.onStartedLeading || election.leading) {
@@ -134,7 +135,8 @@ Manager::Manager(const Config& config, ManagerOptions options)
       leaderClients_(clients_.rest().withWriteGuard([this] { return whyNotToWrite(); })),
       options_(completed(std::move(options), config)),
       log_("manager"),
-      informers_(clients_, options_.informers) {
+      informers_(clients_, options_.informers),
+      client_(leaderClients_, informers_, options_.client) {
   if (!options_.leaderElection.name.empty()) {
     LeaderElectionOptions election = options_.leaderElection;
     election.leading = [this] { return workAsLeader(); };

@@ -72,6 +72,7 @@
 #include "kube/base/internal/mutex.h"
 #include "kube/base/metrics.h"
 #include "kube/base/task.h"
+#include "kube/cache/cached_client.h"
 #include "kube/cache/shared_informer_factory.h"
 #include "kube/client/clientset.h"
 #include "kube/controller/access_reviews.h"
@@ -90,6 +91,8 @@ struct ManagerOptions {
   /// default identity a unique one. onStartedLeading must be empty: the manager sets it.
   LeaderElectionOptions leaderElection = {};
   InformerFactoryOptions informers = {};
+  /// How client() reads.
+  CachedClientOptions client = {};
   /// Serves health, metrics and other pages; none: they are not served.
   std::optional<HttpServerOptions> http = {};
   /// Serves all pages but health on a port of their own, mostly with TLS.
@@ -211,6 +214,11 @@ class Manager {
 
   // ---- Shared parts.
 
+  /// Reads from the caches of informers(), writes to the server as leaderClients(), and reads its
+  /// own writes. Before run(), it reads from the server. For work that runs on every copy,
+  /// `client().by(clients())` writes without a lease.
+  const CachedClient& client() const noexcept { return client_; }
+  /// Every call asks the server.
   const Clientset& clients() const noexcept { return clients_; }
   /// The same clients for the work of the leader: a write throws Error and sends nothing if, by the
   /// clock right before sending, this copy does not lead. Without an election, the same as
@@ -319,6 +327,7 @@ class Manager {
   HealthChecks health_{"healthz"};
   HealthChecks ready_{"readyz"};
   SharedInformerFactory informers_;
+  const CachedClient client_;
   // Used by controllers.
   std::vector<std::unique_ptr<Cluster>> clusters_;
   std::vector<std::unique_ptr<detail::ControllerBase>> controllers_;

@@ -221,6 +221,39 @@ TEST_F(ManagerTest, TheLeadersClientsWriteNothingAfterTheLeaseIsOver) {
   EXPECT_FALSE(maps().find("late"));
 }
 
+TEST_F(ManagerTest, ItsClientReadsTheCacheAndItsOwnWrites) {
+  maps().create(map("a"));
+  Manager manager(server.config(), {.metrics = &metrics});
+  const auto cached = manager.client().resource<ConfigMap>("default");
+  EXPECT_EQ(cached.get("a").metadata.name, "a") << "from the server";
+  manager.controller<ConfigMap>("maps").reconcile([&](const ObjectKey& key) {
+    ConfigMap read = cached.get(key.name);
+    if (read.data["k"] == "seen") return;
+    server.failWatches(testing::WatchFault::Silence);
+    read.data["k"] = "seen";
+    read = cached.update(read);
+    EXPECT_EQ(cached.get(key.name), read);
+    const auto live = server.inject({.verb = "get", .resource = "configmaps", .status = 500});
+    EXPECT_EQ(manager.client().get<ConfigMap>(key), read);
+    server.forget(live);
+    notes.add("seen");
+  });
+  const auto running = start(manager);
+  notes.waitFor("seen");
+  running->finish();
+}
+
+TEST_F(ManagerTest, ItsClientWritesNothingWithoutTheLease) {
+  Manager manager(server.config(), leading("one"));
+  const auto cached = manager.client().resource<ConfigMap>("default");
+  EXPECT_EQ(cached.find("a"), std::nullopt);
+  EXPECT_THAT(errorOf<Error>([&] { cached.create(map("a")); }), HasSubstr("does not lead"));
+  EXPECT_EQ(maps().find("a"), std::nullopt);
+  const CachedClient everywhere = manager.client().by(manager.clients());
+  everywhere.resource<ConfigMap>("default").create(map("a"));
+  EXPECT_EQ(cached.get("a").metadata.name, "a");
+}
+
 TEST_F(ManagerTest, ALostLeaseEndsTheWorkAndTheManager) {
   FakeClock clock;
   ManagerOptions options = leading("a");

@@ -3,6 +3,8 @@
 //   faults [--seeds N] [--minutes M] [--seed S]   rounds of faults, each from a seed of its own
 //   stop [--times N]                              measures how long informers take to stop
 //   queue [--rounds N] [--minutes M] [--seed S]   work queues that end while items fall due
+//   own-writes [--operations N] [--seed S]         a CachedClient under faults; with KUBECONFIG, a
+//                                                 real server without faults
 //   informers N [--objects M]                     measures N informers with M objects each
 //   namespaces [--changes N] [--seed S]           namespaces that come and go under load
 //
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +24,7 @@
 #include "kube/base/log.h"
 #include "kube/cache/internal/namespace_round_testing.h"
 #include "kube/cache/internal/stop_scenarios_testing.h"
+#include "kube/cache/own_writes_round_testing.h"
 #include "kube/workqueue/queue_round_testing.h"
 #include "test/soak/many.h"
 #include "test/soak/patience.h"
@@ -94,6 +98,26 @@ int queue(std::uint64_t seed, int rounds, double minutes) {
   return failed == 0 ? 0 : 1;
 }
 
+int ownWrites(std::uint64_t seed, int operations) {
+  const auto start = Time::now();
+  std::unique_ptr<kube::testing::ApiServer> server;
+  if (*environment("KUBECONFIG", "") == '\0') {
+    server = std::make_unique<kube::testing::ApiServer>(
+        kube::testing::ApiServerOptions{.historyWindow = 1000});
+  }
+  const kube::Config config = server != nullptr ? server->config() : kube::Config::load();
+  kube::testing::OwnWritesRound round({.seed = seed, .operations = operations}, config,
+                                      server.get());
+  const auto result = round.run();
+  fmt::print(
+      "seed {}: {} writes, {} failed, {} reads and {} lists of own writes, {} faults, {} problems; "
+      "{:.1f} s\n",
+      seed, result.writes, result.failed, result.reads, result.listed, result.faults,
+      result.problems.size(), seconds(Time::now() - start));
+  for (const std::string& problem : result.problems) fmt::print("  {}\n", problem);
+  return result.problems.empty() ? 0 : 1;
+}
+
 int stop(int times) {
   bool slow = false;
   for (const kube::StopScenario& scenario : kube::stopScenarios()) {
@@ -152,6 +176,10 @@ int main(int argc, char** argv) {
       return queue(static_cast<std::uint64_t>(option("--seed", 1)),
                    static_cast<int>(option("--rounds", 100)), option("--minutes", 0));
     }
+    if (!args.empty() && args[0] == "own-writes") {
+      return ownWrites(static_cast<std::uint64_t>(option("--seed", 1)),
+                       std::max(static_cast<int>(option("--operations", 100'000)), 8));
+    }
     if (args.size() >= 2 && args[0] == "informers") {
       return runMany(std::atoi(args[1].c_str()), static_cast<int>(option("--objects", 10)));
     }
@@ -163,6 +191,7 @@ int main(int argc, char** argv) {
                "usage: kubexx-soak faults [--seeds N] [--minutes M] [--seed S]\n"
                "       kubexx-soak stop [--times N]\n"
                "       kubexx-soak queue [--rounds N] [--minutes M] [--seed S]\n"
+               "       kubexx-soak own-writes [--operations N] [--seed S]\n"
                "       kubexx-soak informers N [--objects M]\n"
                "       kubexx-soak namespaces [--changes N] [--seed S]\n");
     return 2;

@@ -32,6 +32,16 @@ class LruMap {
     return &found->second->second;
   }
 
+  /// The same, but does not count as a use.
+  const Value* peek(const Key& key) const {
+    const auto found = places_.find(key);
+    return found == places_.end() ? nullptr : &found->second->second;
+  }
+  /// The least recently used entry; null if the map is empty. Valid until the map changes.
+  const std::pair<Key, Value>* oldest() const {
+    return entries_.empty() ? nullptr : &entries_.back();
+  }
+
   /// Inserts or replaces an entry. Returns the entry that was removed to make room.
   std::optional<std::pair<Key, Value>> put(const Key& key, Value value) {
     if (Value* existing = find(key)) {
@@ -65,6 +75,15 @@ class LruMap {
       places_.erase(here->first);
       entries_.erase(here);
     }
+  }
+
+  /// The entries, as pairs of key and value, the most recently used first.
+  auto begin() const noexcept { return entries_.begin(); }
+  auto end() const noexcept { return entries_.end(); }
+
+  void clear() noexcept {
+    places_.clear();
+    entries_.clear();
   }
 
  private:

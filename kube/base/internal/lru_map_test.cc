@@ -32,6 +32,19 @@ TEST(LruMapTest, PuttingReplacesAndIsAUse) {
   EXPECT_EQ(map.find("b"), nullptr);
 }
 
+TEST(LruMapTest, AnEntryIsSeenWithoutAUse) {
+  LruMap<std::string, int> map(2);
+  EXPECT_EQ(map.oldest(), nullptr);
+  map.put("a", 1);
+  map.put("b", 2);
+  EXPECT_EQ(*map.peek("a"), 1);
+  EXPECT_EQ(map.peek("c"), nullptr);
+  ASSERT_NE(map.oldest(), nullptr);
+  EXPECT_EQ(map.oldest()->first, "a");
+  map.find("a");
+  EXPECT_EQ(map.oldest()->first, "b");
+}
+
 TEST(LruMapTest, EntriesAreErasedByKeyAndByChoice) {
   LruMap<int, int> map(10);
   for (int i = 0; i < 6; ++i) map.put(i, i * i);

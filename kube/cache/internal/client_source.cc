@@ -3,19 +3,14 @@
 #include <deque>
 #include <utility>
 
-#include "kube/base/internal/text.h"
 #include "kube/codec/stream.h"
 #include "kube/meta/api_error.h"
+#include "kube/meta/resource_version.h"
 #include "kube/meta/unstructured.h"
 
 namespace kube::detail {
 
 namespace {
-
-// Returns 0 if the version is not a number; such versions cannot be compared.
-std::uint64_t number(std::string_view version) {
-  return parseNumber<std::uint64_t>(version).value_or(0);
-}
 
 struct MakeSourceEvent {
   using Event = SourceEvent;
@@ -95,14 +90,13 @@ Request ClientQueries::watch(const metav1::ListOptions& options) const {
   return requests_.watch(narrowed(options));
 }
 
-// The version of an answer to a list that finds nothing.
-Task<String> ClientQueries::currentVersion(metav1::ListOptions options) const {
-  const ResourceName& resource = requests_.resource();
-  const String& namespaceName = requests_.namespaceName();
+Task<String> currentVersion(ResourceRequests requests, metav1::ListOptions options) {
+  const ResourceName& resource = requests.resource();
+  const String& namespaceName = requests.namespaceName();
   // Servers find one object of one namespace by its key. No object can have the name "-".
   const bool anywhere = namespaceName.empty() && resource.scope == RestScope::Namespace;
   options.fieldSelector = "metadata.name=-";
-  Request request = requests_.rest().get();
+  Request request = requests.rest().get();
   request.namespace_(anywhere ? "default" : namespaceName.view()).resource(resource.plural);
   request.options(options);
   const auto list = co_await std::move(request).async().intoList<Unstructured>();
@@ -116,7 +110,7 @@ Task<bool> ClientQueries::hasReached(const String& version) const {
     bool lags = false;
     try {
       // The server's memory is usually new enough, and this costs it nothing.
-      co_await currentVersion(atLeast);
+      co_await currentVersion(requests_, atLeast);
     } catch (const ApiError& error) {
       if (!isTooLargeVersion(error)) throw;
       lags = true;
@@ -124,9 +118,9 @@ Task<bool> ClientQueries::hasReached(const String& version) const {
     if (!lags) co_return true;
     // The memory may lag behind the storage.
     const metav1::ListOptions latest;
-    const String text = co_await currentVersion(latest);
-    const std::uint64_t current = number(text);
-    co_return current == 0 || current >= number(version);
+    const String text = co_await currentVersion(requests_, latest);
+    const auto order = tryCompareResourceVersions(text, version);
+    co_return !order || *order >= 0;
   } catch (const ApiError& error) {
     // If the server refuses the question, the version cannot be known. Other failures are retried.
     if (isTooManyRequests(error) || error.code() >= 500) throw;

@@ -33,11 +33,14 @@ class ClientQueries {
 
  private:
   metav1::ListOptions narrowed(metav1::ListOptions options) const;
-  Task<String> currentVersion(metav1::ListOptions options) const;
 
   const ResourceRequests requests_;
   const Tweak tweak_;
 };
+
+/// The version of the server's answer to a list that finds nothing; without options, its current
+/// version.
+Task<String> currentVersion(ResourceRequests requests, metav1::ListOptions options);
 
 /// `make` makes objects of the type that `type` describes.
 std::unique_ptr<ObjectSource> clientSource(ClientQueries queries, const TypeInfo& type,

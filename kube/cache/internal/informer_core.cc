@@ -60,6 +60,7 @@ InformerCore::InformerCore(std::unique_ptr<UntypedStore> store, NamespacedSource
                            const Strings& namespaces, SharedInformerOptions options)
     : InformerCore(std::move(store), std::move(sources), std::move(options),
                    std::vector<UntypedStore::Index>()) {
+  cache_.store()->versions().split();
   for (const String& name : namespaces) addNamespace(name);
 }
 
@@ -138,6 +139,7 @@ bool InformerCore::offerNamespace(const String& name) {
   const Lock lock(stateMutex_);
   if (state_ == State::Stopped) return false;
   if (find(name.view()) != nullptr) return true;
+  store()->versions().add(name, part->version());
   members_.push_back({std::move(part)});
   noteChange();
   return true;
@@ -149,6 +151,7 @@ void InformerCore::removeNamespace(std::string_view name) {
   Member* const member = find(name);
   if (member == nullptr) return;
   member->wanted = false;
+  store()->versions().remove(name);
   noteChange();
 }
 
@@ -315,6 +318,7 @@ void InformerCore::end() noexcept {
     state_ = State::Stopped;
   }
   handlers()->firstList().giveUp();
+  store()->versions().end();
   handlers()->stop();
   cache_.noteRunner({});
 }
@@ -405,6 +409,15 @@ std::thread InformerCore::start(const std::shared_ptr<InformerCore>& informer,
   });
 }
 
+void InformerCore::holdAll(const String& namespaceName) {
+  if (!sources_.make) store()->versions().limitTo(namespaceName);
+  holdsAll_ = true;
+}
+
+bool InformerCore::covers(std::string_view namespaceName) const {
+  return holdsAll_ && store()->versions().cover(namespaceName);
+}
+
 void InformerCore::belongToFactory(std::string selection) {
   const Lock lock(stateMutex_);
   ofFactory_ = true;
@@ -430,6 +443,7 @@ void InformerCore::retire() {
     state_ = State::Stopped;
   }
   handlers()->firstList().giveUp();
+  store()->versions().end();
 }
 
 bool InformerCore::isRunner() const { return cache_.isOnRunner() && shares(); }

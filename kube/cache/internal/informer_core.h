@@ -104,6 +104,11 @@ class InformerCore final {
   /// Marks the informer as a factory's: waitForSync() throws Error if the factory has not started
   /// it. `selection` ("labelSelector ...") appears in describe(); empty: all objects.
   void belongToFactory(std::string selection);
+  /// Marks that it has all objects of a namespace, or of all if that is empty; or of those that it
+  /// was made with. Comes before all other threads.
+  void holdAll(const String& namespaceName);
+  /// Returns whether it is known to have all objects of a namespace; of all if it is empty.
+  bool covers(std::string_view namespaceName) const;
   /// Announces run(). Returns false if run() was announced or called before. willNotRun() takes the
   /// announcement back.
   bool willRun();
@@ -154,6 +159,7 @@ class InformerCore final {
   SharedInformerOptions options_;
   InformerCache cache_;
   const NamespacedSources sources_;  // without `make`: there is one part
+  bool holdsAll_ = false;            // set by holdAll()
   std::stop_token stop_;             // set by begin()
   Clock::Duration resyncPeriod_{};   // set by begin()
 

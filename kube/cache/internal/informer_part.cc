@@ -21,7 +21,10 @@ void checkBrought(const InformerPart::Object& object) {
 
 InformerPart::InformerPart(InformerCache& cache, std::unique_ptr<ObjectSource> source,
                            std::optional<String> namespaceName)
-    : cache_(cache), source_(std::move(source)), namespace_(std::move(namespaceName)) {}
+    : cache_(cache),
+      source_(std::move(source)),
+      namespace_(std::move(namespaceName)),
+      version_(namespace_ ? std::make_shared<StoreVersion>() : cache_.store()->versions().all()) {}
 InformerPart::~InformerPart() = default;
 
 void InformerPart::begin(ReflectorOptions options, UntypedTransform transform,
@@ -67,7 +70,7 @@ void InformerPart::remove(Object object) {
   endOfList();
 }
 
-void InformerPart::replace(std::vector<Object> objects, const String&) {
+void InformerPart::replace(std::vector<Object> objects, const String& resourceVersion) {
   for (const Object& object : objects) checkBrought(object);
   cache_.noteRunner();
   const Finally atTheEnd([this] { cache_.handlers()->callOthers(); });
@@ -81,7 +84,14 @@ void InformerPart::replace(std::vector<Object> objects, const String&) {
     if (!goesOn(count)) return;
     cache_.drop(key, nullptr, true);
   }
+  reached(resourceVersion);  // before the part counts as listed
   endOfList();
+}
+
+void InformerPart::reached(const String& resourceVersion) {
+  // A list that a stop has interrupted is not complete.
+  if (informersStop_.stop_requested() || stop_.stop_requested()) return;
+  cache_.store()->versions().reached(version_, resourceVersion);
 }
 
 void InformerPart::clear() {

@@ -18,6 +18,7 @@
 #include "kube/base/task.h"
 #include "kube/cache/internal/informer_cache.h"
 #include "kube/cache/internal/object_source.h"
+#include "kube/cache/internal/store_version.h"
 #include "kube/cache/reflector_options.h"
 #include "kube/cache/reflector_store.h"
 #include "kube/cache/transform.h"
@@ -47,6 +48,8 @@ class InformerPart final : private ReflectorStore<void> {
   const std::optional<String>& namespaceName() const noexcept { return namespace_; }
   ObjectSource& source() const noexcept { return *source_; }
   String lastVersion() const;
+  /// The version that the part has reached in the store.
+  const std::shared_ptr<StoreVersion>& version() const noexcept { return version_; }
   ReflectorStats stats() const;
 
  private:
@@ -60,6 +63,8 @@ class InformerPart final : private ReflectorStore<void> {
     return cache_.store()->find({key.namespace_, key.name});
   }
 
+  void reached(const String& resourceVersion) override;
+
   std::vector<ObjectKey> keys() const;
   std::vector<ObjectKey> keysMissingIn(const std::vector<Object>& objects) const;
   bool goesOn(std::size_t& count) const;
@@ -68,6 +73,7 @@ class InformerPart final : private ReflectorStore<void> {
   InformerCache& cache_;
   const std::unique_ptr<ObjectSource> source_;
   const std::optional<String> namespace_;
+  const std::shared_ptr<StoreVersion> version_;
   std::stop_source stop_;                     // of this part alone
   std::stop_token informersStop_;             // set by begin()
   std::function<void()> listed_;              // set by begin()

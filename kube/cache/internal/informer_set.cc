@@ -67,6 +67,26 @@ InformerSet::Entry* InformerSet::find(const InformerName& name) {
   return found != entries_.end() ? &*found : nullptr;
 }
 
+InformerSet::Core InformerSet::found(const InformerName& name) {
+  const Lock lock(entriesMutex_);
+  const Entry* const entry = find(name);
+  return entry != nullptr ? entry->informer : nullptr;
+}
+
+InformerSet::Covering InformerSet::covering(std::string_view kind,
+                                            std::string_view namespaceName) const {
+  Covering result;
+  const Lock lock(entriesMutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.removed || entry.kind != kind) continue;
+    result.any = true;
+    if (!entry.informer->covers(namespaceName)) continue;
+    result.informer = entry.informer;
+    break;
+  }
+  return result;
+}
+
 InformerSet::Core InformerSet::obtain(const InformerName& name, bool counted, const Make& make) {
   const Lock lock(entriesMutex_);
   Entry* entry = find(name);
@@ -183,6 +203,7 @@ std::optional<Strings> InformerSet::namespaces() const {
 void InformerSet::start(const std::stop_token& stop) {
   const Lock lock(entriesMutex_);
   if (stop_.stop_requested()) return;
+  running_ = true;
   bool any = false;
   std::exception_ptr failure;
   for (Entry& entry : entries_) {
@@ -210,6 +231,11 @@ void InformerSet::start(const std::stop_token& stop) {
         stop, [own = stop_]() mutable { own.request_stop(); }));
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+bool InformerSet::isRunning() const {
+  const Lock lock(entriesMutex_);
+  return running_ && !stop_.stop_requested();
 }
 
 std::vector<InformerSet::Core> InformerSet::informers() const {

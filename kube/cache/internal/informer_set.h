@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kube/base/internal/mutex.h"
@@ -37,6 +38,10 @@ class InformerSet : public std::enable_shared_from_this<InformerSet> {
     bool ofFactorysNamespaces = false;
     bool ofOwnSource = false;
   };
+  struct Covering {
+    Core informer = {};  // null: there is none
+    bool any = false;    // there is an informer of the kind
+  };
   using Make = std::function<Made(const std::optional<Strings>& factorysNamespaces)>;
 
   explicit InformerSet(std::optional<Strings> namespaces) : namespaces_(std::move(namespaces)) {}
@@ -45,6 +50,10 @@ class InformerSet : public std::enable_shared_from_this<InformerSet> {
   /// selection, it may turn out to be one that exists under its selection. A counted informer ends
   /// with the last release(), unless it is also obtained without being counted.
   Core obtain(const InformerName& name, bool counted, const Make& make);
+  /// The informer of that name; null if there is none.
+  Core found(const InformerName& name);
+  /// The informer that has all objects of a kind in a namespace; in all if it is empty.
+  Covering covering(std::string_view kind, std::string_view namespaceName) const;
   void release(const Core& informer);
   void remove(const Core& informer);
 
@@ -53,6 +62,7 @@ class InformerSet : public std::enable_shared_from_this<InformerSet> {
   std::optional<Strings> namespaces() const;
 
   void start(const std::stop_token& stop);
+  bool isRunning() const;
   static Task<bool> waitForSync(std::shared_ptr<InformerSet> self, Clock& clock);
   std::vector<std::string> notSynced() const;
   void shutdown();
@@ -83,6 +93,7 @@ class InformerSet : public std::enable_shared_from_this<InformerSet> {
   mutable Mutex entriesMutex_;
   std::vector<Entry> entries_ KUBE_GUARDED_BY(entriesMutex_);
   std::optional<Strings> namespaces_ KUBE_GUARDED_BY(entriesMutex_);
+  bool running_ KUBE_GUARDED_BY(entriesMutex_) = false;
   std::vector<std::unique_ptr<std::stop_callback<std::function<void()>>>> stops_
       KUBE_GUARDED_BY(entriesMutex_);
   int ending_ KUBE_GUARDED_BY(entriesMutex_) = 0;  // calls of end() that are joining threads

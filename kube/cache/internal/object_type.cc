@@ -20,6 +20,10 @@ const String& ObjectType::namespaceOf(const void* object) const noexcept {
                                : detail::namespaceOf(unstructured(object));
 }
 
+const String& ObjectType::uidOf(const void* object) const noexcept {
+  return metadataOf != nullptr ? metadataOf(object).uid : detail::uidOf(unstructured(object));
+}
+
 const String& ObjectType::resourceVersionOf(const void* object) const noexcept {
   return metadataOf != nullptr ? metadataOf(object).resourceVersion
                                : detail::resourceVersionOf(unstructured(object));

@@ -26,6 +26,7 @@ struct ObjectType {
 
   ObjectKey keyOf(const void* object) const;
   const String& namespaceOf(const void* object) const noexcept;
+  const String& uidOf(const void* object) const noexcept;
   const String& resourceVersionOf(const void* object) const noexcept;
   std::string_view annotationOf(const void* object, std::string_view key) const noexcept;
   bool selects(const labels::Selector& selector, const void* object) const;

@@ -99,6 +99,7 @@ String ReflectorLoop::lastSyncResourceVersion() const {
 }
 
 void ReflectorLoop::setLastVersion(String version) {
+  store_.reached(version);
   const Lock lock(reportedMutex_);
   lastVersion_ = std::move(version);
 }

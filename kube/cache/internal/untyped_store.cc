@@ -32,26 +32,29 @@ std::unique_ptr<IndexValues> namespaceValues(const ObjectType& type) {
 }
 
 UntypedStore::UntypedStore(const ObjectType& type) : type_(type), table_(type.keyViewOf) {}
-UntypedStore::~UntypedStore() = default;
+UntypedStore::~UntypedStore() { versions_->end(); }
 
 // ---- Writing.
 
-Strings UntypedStore::valuesOf(const Index& index, const void* object) const {
+Strings UntypedStore::valuesOf(std::string_view name, const IndexValues& index,
+                               const void* object) const {
   try {
-    return index.values->of(object);
+    return index.of(object);
   } catch (const std::exception& error) {
     Logger("store").error(
         "{}: index \"{}\": the function has thrown, so the object is not in it: {}",
-        type_.keyOf(object).str(), index.name.view(), error.what());
+        type_.keyOf(object).str(), name, error.what());
   } catch (...) {
     Logger("store").error("{}: index \"{}\": the function has thrown, so the object is not in it",
-                          type_.keyOf(object).str(), index.name.view());
+                          type_.keyOf(object).str(), name);
   }
   return {};
 }
 
 void UntypedStore::valuesOf(const void* object, std::vector<List<String>>& values) const {
-  for (const Index& index : writersFunctions()) values.push_back(valuesOf(index, object));
+  for (const Index& index : writersFunctions()) {
+    values.push_back(valuesOf(index.name, *index.values, object));
+  }
 }
 
 UntypedStore::Object UntypedStore::put(Object object) {
@@ -104,12 +107,7 @@ void UntypedStore::replace(std::vector<Object> objects, const String& resourceVe
       before.push_back(table_.remove(type_.keyViewOf(object.get())));
     }
   }
-  resourceVersion_ = resourceVersion;
-}
-
-void UntypedStore::bookmark(const String& resourceVersion) {
-  const WriteLock lock(tableMutex_);
-  resourceVersion_ = resourceVersion;
+  versions_->reached(versions_->all(), resourceVersion);
 }
 
 void UntypedStore::addIndexes(std::vector<Index> indexes) {
@@ -133,7 +131,8 @@ void UntypedStore::addIndexes(std::vector<Index> indexes) {
     }
     values.reserve(writersTable().objects().size());
     for (const Object& object : writersTable().objects()) {
-      values.push_back(valuesOf(writersFunctions()[number], object.get()));
+      const Index& added = writersFunctions()[number];
+      values.push_back(valuesOf(added.name, *added.values, object.get()));
     }
     const WriteLock lock(tableMutex_);
     table_.addIndex(values);
@@ -167,11 +166,6 @@ std::size_t UntypedStore::size() const {
   return table_.objects().size();
 }
 
-String UntypedStore::resourceVersion() const {
-  const ReadLock lock(tableMutex_);
-  return resourceVersion_;
-}
-
 std::size_t UntypedStore::numberOf(std::string_view name) const {
   const auto found = numbers_.find(name);
   if (found != numbers_.end()) return found->second;
@@ -183,13 +177,15 @@ bool UntypedStore::hasIndex(std::string_view name) const {
   return numbers_.find(name) != numbers_.end();
 }
 
-Strings UntypedStore::valuesIn(std::string_view name, const void* object) const {
-  const IndexValues* values = nullptr;  // indexes are never removed
-  {
-    const ReadLock lock(tableMutex_);
-    values = functions_[numberOf(name)].values.get();
-  }
-  return values->of(object);
+const IndexValues& UntypedStore::indexNamed(std::string_view name) const {
+  const ReadLock lock(tableMutex_);
+  return *functions_[numberOf(name)].values;  // indexes are never removed
+}
+
+bool UntypedStore::hasIndexValue(std::string_view name, std::string_view value,
+                                 const void* object) const {
+  const Strings values = valuesOf(name, indexNamed(name), object);
+  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 // The rows that have any of the values, each once. `several` is the memory for more than one value.

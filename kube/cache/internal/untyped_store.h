@@ -23,6 +23,7 @@
 #include "kube/cache/internal/object_table.h"
 #include "kube/cache/internal/object_type.h"
 #include "kube/cache/internal/read_mostly_mutex.h"
+#include "kube/cache/internal/store_version.h"
 
 namespace kube::detail {
 
@@ -74,12 +75,18 @@ class UntypedStore {
   bool contains(KeyView key) const;
   std::vector<ObjectKey> listKeys() const;
   std::size_t size() const;
-  String resourceVersion() const;
-  void bookmark(const String& resourceVersion);
+  String resourceVersion() const { return versions_->all()->get(); }
+  void bookmark(const String& resourceVersion) {
+    versions_->reached(versions_->all(), resourceVersion);
+  }
+  StoreVersions& versions() const noexcept { return *versions_; }
+  const std::shared_ptr<StoreVersions>& sharedVersions() const noexcept { return versions_; }
 
   std::vector<ObjectKey> indexKeys(std::string_view name, std::string_view value) const;
   std::vector<String> listIndexFuncValues(std::string_view name) const;
   bool hasIndex(std::string_view name) const;
+  /// Returns whether any object, of the store or not, has a value in an index.
+  bool hasIndexValue(std::string_view name, std::string_view value, const void* object) const;
   void addIndexes(std::vector<Index> indexes);
 
   // ---- Methods that return many objects return pointers to T or to void. Making pointers of the
@@ -99,7 +106,7 @@ class UntypedStore {
   }
   template <class T>
   std::vector<std::shared_ptr<const T>> index(std::string_view name, const void* object) const {
-    const Strings values = valuesIn(name, object);
+    const Strings values = indexNamed(name).of(object);
     std::vector<Row> several;
     const ReadLock lock(tableMutex_);
     return collect<T>(rowsOf(name, values, several), nullptr);
@@ -118,10 +125,10 @@ class UntypedStore {
     return functions_;
   }
 
-  Strings valuesOf(const Index& index, const void* object) const;
+  Strings valuesOf(std::string_view name, const IndexValues& index, const void* object) const;
   void valuesOf(const void* object, std::vector<List<String>>& values) const
       KUBE_REQUIRES(writesMutex_);
-  Strings valuesIn(std::string_view name, const void* object) const;
+  const IndexValues& indexNamed(std::string_view name) const;
   std::span<const Row> rowsOf(std::string_view name, const Strings& values,
                               std::vector<Row>& several) const KUBE_REQUIRES_SHARED(tableMutex_);
   std::size_t numberOf(std::string_view name) const KUBE_REQUIRES_SHARED(tableMutex_);
@@ -144,13 +151,13 @@ class UntypedStore {
   }
 
   const ObjectType& type_;
+  const std::shared_ptr<StoreVersions> versions_ = std::make_shared<StoreVersions>();
   Mutex writesMutex_;  // held by a writer from its preparations to its end
   mutable ReadMostlyMutex tableMutex_;
   ObjectTable table_ KUBE_GUARDED_BY(tableMutex_);
   // In the order of table_'s indexes.
   std::vector<Index> functions_ KUBE_GUARDED_BY(tableMutex_);
   std::map<String, std::size_t, std::less<>> numbers_ KUBE_GUARDED_BY(tableMutex_);
-  String resourceVersion_ KUBE_GUARDED_BY(tableMutex_);
 };
 
 // ---- Implementation.
