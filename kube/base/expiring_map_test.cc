@@ -61,7 +61,9 @@ TEST(ExpiringMapTest, SeveralThreadsUseIt) {
       for (int i = 0; i < 1000; ++i) {
         map.put(i % 100, t, 1h);
         const auto found = map.find((i + t) % 100);
-        if (found) EXPECT_LT(*found, 4);
+        if (found) {
+          EXPECT_LT(*found, 4);
+        }
       }
     });
   }
