@@ -177,7 +177,8 @@ class KeyedController<Key>::Run {
         });
       });
     }
-    co_await waitForEnd(allLeft());
+    const auto left = [this] { return allLeft(); };
+    co_await waitForEnd(left);
   }
 
   void leave() {
@@ -201,16 +202,18 @@ class KeyedController<Key>::Run {
     }
     TaskScope workers(executor, stopToken());
     for (Hand& hand : hands_) workers.start(worker(hand), controller_.nameOfWorker());
-    co_await waitForEnd(workers.join());
+    const auto left = [&workers] { return workers.join(); };
+    co_await waitForEnd(left);
   }
 
-  // Waits for a stop and then for the workers.
-  Task<void> waitForEnd(Task<void> workers) {
+  // Waits for a stop, and then for the workers: `left` returns that task.
+  template <class Left>
+  Task<void> waitForEnd(Left left) {
     const std::stop_token stop = stopToken();
     co_await underStop(sleepUntil(Clock::noDeadline, controller_.clock_), stop);
     const SlowWait slow(controller_.clock_, [this](Clock::Duration) { reportBusy(); });
     const std::stop_token never;
-    co_await underStop(std::move(workers), never);
+    co_await underStop(left(), never);
   }
 
   static constexpr int kNamed = 20;
