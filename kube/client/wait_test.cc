@@ -102,7 +102,7 @@ TEST_F(WaitTest, ErrorsOfTheFirstListAndRefusalsAreThrown) {
                                          loop.executor());
   runUntilWatching(loop, wait);
   server.inject({.verb = "list", .times = 1, .status = 403});
-  server.failWatches(testing::WatchFault::Cut);
+  while (server.failWatches(testing::WatchFault::Cut) == 0) std::this_thread::yield();
   loop.runUntil([&] { return wait.over(); });
   EXPECT_EQ(testing::refusalOf([&] { wait.result(); }).code, 403);
 }
