@@ -1,5 +1,6 @@
 #include "kube/cache/cached_client.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -175,11 +176,12 @@ struct NamespacedClientTest : CachedClientTest {
   }
   // Makes reads of a namespace by requests fail.
   void cutOffReads(std::string_view namespaceName) {
-    for (const char* verb : {"get", "list"}) {
-      server.inject({.verb = verb,
-                     .path = "/api/v1/namespaces/" + std::string(namespaceName) + "/configmaps",
-                     .status = 500});
-    }
+    for (const char* verb : {"get", "list"}) cutOffReads(namespaceName, verb);
+  }
+  void cutOffReads(std::string_view namespaceName, const char* verb) {
+    server.inject({.verb = verb,
+                   .path = fmt::format("/api/v1/namespaces/{}/configmaps", namespaceName),
+                   .status = 500});
   }
 };
 
@@ -215,6 +217,22 @@ TEST_F(NamespacedClientTest, OwnWritesAreSeenByNamespace) {
   EXPECT_THAT(namesOf(book.list()), UnorderedElementsAre("a", "b", "c"));
 }
 
+TEST_F(NamespacedClientTest, ANamespaceThatIsBehindKeepsNoWritesOfOthers) {
+  silence();
+  films.create(map("b"));
+  book.create(map("b"));
+  for (const char* verb : {"get", "list", "watch"}) cutOffReads("films", verb);
+  server.restart();
+  maps("book").list();
+  maps("book").remove("b");
+  const String version = maps("book").create(map("c")).metadata.resourceVersion;
+  const auto informer = several.coreV1().configMaps();
+  EXPECT_TRUE(informer.store().waitForVersion(version, {}, Clock::noDeadline, "book"));
+  EXPECT_EQ(book.find("b"), std::nullopt);
+  EXPECT_THAT(namesOf(book.list()), UnorderedElementsAre("a", "c"));
+  EXPECT_THAT(namesOf(films.list()), UnorderedElementsAre("a", "b"));
+}
+
 TEST_F(NamespacedClientTest, ARemovedNamespaceIsReadFromTheServer) {
   const auto informer = several.coreV1().configMaps();
   EXPECT_THAT(namesOf(films.list()), ElementsAre("a"));
@@ -229,7 +247,6 @@ TEST_F(NamespacedClientTest, ARemovedNamespaceIsReadFromTheServer) {
       HasSubstr("it does not have the namespace films"));
   maps("films").create(map("b"));
   EXPECT_THAT(namesOf(films.list()), UnorderedElementsAre("a", "b"));
-  // Without an own write that it has to reach, a namespace that is quiet is no reason to wait.
   several.removeNamespace("book");
   EXPECT_TRUE(informer.store().waitForVersion("999999")) << "there is nothing left to wait for";
 }

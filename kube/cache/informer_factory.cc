@@ -206,9 +206,8 @@ InformerSet::Covering InformerFactory::covering(const InformerRequest& request,
   InformerSet::Covering found =
       set_->covering(nameOf(request.type.info, request.resource), namespaceName);
   if (found.informer != nullptr || !make || !wouldCover(request, namespaceName)) return found;
-  Core made = obtain(request, resync);
-  found.any = true;
-  if (made->covers(namespaceName)) found.informer = std::move(made);
+  found.any = obtain(request, resync);
+  if (found.any->covers(namespaceName)) found.informer = found.any;
   return found;
 }
 

@@ -6,16 +6,22 @@
 namespace kube::testing {
 namespace {
 
+void passes(OwnWritesRound::Options options) {
+  options.operations = detail::testAmount(4000);
+  ApiServer server({.historyWindow = 500});
+  OwnWritesRound round(options, server.config(), &server);
+  const OwnWritesRound::Result result = round.run();
+  EXPECT_THAT(result.problems, ::testing::IsEmpty()) << "seed " << options.seed;
+  EXPECT_GT(result.reads, result.failed);
+  EXPECT_GT(result.faults, 0U);
+}
+
 TEST(OwnWritesRoundTest, NoReadMissesAnOwnWriteWhileTheServerFails) {
-  for (const std::uint64_t seed : {1, 2}) {
-    ApiServer server({.historyWindow = 500});
-    OwnWritesRound round({.seed = seed, .operations = detail::testAmount(4000)}, server.config(),
-                         &server);
-    const OwnWritesRound::Result result = round.run();
-    EXPECT_THAT(result.problems, ::testing::IsEmpty()) << "seed " << seed;
-    EXPECT_GT(result.reads, result.failed);
-    EXPECT_GT(result.faults, 0U);
-  }
+  for (const std::uint64_t seed : {1, 2}) passes({.seed = seed});
+}
+
+TEST(OwnWritesRoundTest, NoReadMissesOneWhileNamespacesComeAndGo) {
+  for (const std::uint64_t seed : {1, 2}) passes({.seed = seed, .namespaces = 3});
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ class OwnWritesRound {
     std::uint64_t seed = 1;
     int operations = 100'000;  // of all threads together
     int threads = 8;
+    int namespaces = 0;  // 0: one, of an informer of all; otherwise they come and go, too
   };
   struct Result {
     std::uint64_t writes = 0, failed = 0, reads = 0, listed = 0, faults = 0;
@@ -54,11 +55,19 @@ class OwnWritesRound {
       : options_(options),
         faulty_(faulty),
         clients_(adapted(config, faulty != nullptr)),
-        factory_(clients_, {.informer = {.backoff = {.initial = kShort, .cap = 10 * kShort},
-                                         .reconnect = {.initial = kShort, .cap = 10 * kShort},
-                                         .onError = [](const std::exception&) {}}}) {}
+        namespaces_(namesOf(options.namespaces)),
+        factory_(clients_,
+                 {.namespaces = options.namespaces > 0 ? std::optional(namespaces_) : std::nullopt,
+                  .informer = {.backoff = {.initial = kShort, .cap = 10 * kShort},
+                               .reconnect = {.initial = kShort, .cap = 10 * kShort},
+                               .onError = [](const std::exception&) {}}}) {}
 
   Result run() {
+    for (const String& name : namespaces_) {
+      corev1::Namespace space;
+      space.metadata.name = name;
+      if (!clients_.coreV1().namespaces().find(name)) clients_.coreV1().namespaces().create(space);
+    }
     factory_.informerFor<ConfigMap>().addIndexer(
         "owner", [](const ConfigMap& map) { return Strings{map.metadata.labels["owner"]}; });
     factory_.start();
@@ -94,6 +103,8 @@ class OwnWritesRound {
    public:
     Owner(OwnWritesRound& round, int number)
         : round_(round),
+          namespace_(
+              round.namespaces_[static_cast<std::size_t>(number) % round.namespaces_.size()]),
           name_(fmt::format("soak-{}-{}", round.options_.seed, number)),
           random_(round.options_.seed * 1000 + static_cast<std::uint64_t>(number)) {
       for (int i = 0; i < kNames; ++i) known_.push_back({fmt::format("{}-{}", name_, i)});
@@ -119,8 +130,8 @@ class OwnWritesRound {
     // Returns whether the write has returned without an error.
     bool change(Known& known) {
       if (!known.sure) {
-        known.object =
-            round_.insist([&] { return round_.live().find(known.name); }).value_or(std::nullopt);
+        known.object = round_.insist([&] { return round_.live(namespace_).find(known.name); })
+                           .value_or(std::nullopt);
       }
       try {
         write(known);
@@ -138,7 +149,7 @@ class OwnWritesRound {
     }
 
     void write(Known& known) {
-      const auto maps = round_.maps();
+      const auto maps = round_.maps(namespace_);
       const std::string value = std::to_string(random_());
       if (!known.object) {
         ConfigMap made;
@@ -171,14 +182,14 @@ class OwnWritesRound {
                            : blockOn(maps.async().remove(known.name, exactly));
         known.object.reset();
         if (changed.metadata.finalizers.empty()) return;
-        const auto read = round_.insist([&] { return round_.live().find(known.name); });
+        const auto read = round_.insist([&] { return round_.live(namespace_).find(known.name); });
         if (read) known.object = *read;
       }
     }
 
     void check(const Known& known) {
       if (!known.sure) return;
-      const auto maps = round_.maps();
+      const auto maps = round_.maps(namespace_);
       const auto read = round_.insist([&] {
         return random_() % 4 == 0 ? blockOn(maps.async().find(known.name)) : maps.find(known.name);
       });
@@ -188,7 +199,7 @@ class OwnWritesRound {
     }
 
     void checkList() {
-      const auto maps = round_.maps();
+      const auto maps = round_.maps(namespace_);
       const bool byIndex = random_() % 2 == 0;
       const auto read = round_.insist([&] {
         return byIndex ? maps.byIndex("owner", name_)
@@ -229,7 +240,7 @@ class OwnWritesRound {
     }
 
     void clear(const Known& known) {
-      const ResourceClient<ConfigMap> live = round_.live();
+      const ResourceClient<ConfigMap> live = round_.live(namespace_);
       round_.insist([&] {
         std::optional<ConfigMap> left = live.find(known.name);
         if (!left) return true;
@@ -241,6 +252,7 @@ class OwnWritesRound {
     }
 
     OwnWritesRound& round_;
+    const String namespace_;
     const std::string name_;
     std::mt19937_64 random_;
     std::vector<Known> known_;
@@ -257,8 +269,17 @@ class OwnWritesRound {
     };
     return config;
   }
-  CachedResourceClient<ConfigMap> maps() const { return cached_.resource<ConfigMap>("default"); }
-  ResourceClient<ConfigMap> live() const { return clients_.coreV1().configMaps("default"); }
+  static Strings namesOf(int namespaces) {
+    Strings names{"default"};
+    for (int i = 1; i < namespaces; ++i) names.push_back(fmt::format("soak-{}", i));
+    return names;
+  }
+  CachedResourceClient<ConfigMap> maps(const String& namespaceName) const {
+    return cached_.resource<ConfigMap>(namespaceName);
+  }
+  ResourceClient<ConfigMap> live(const String& namespaceName) const {
+    return clients_.coreV1().configMaps(namespaceName);
+  }
 
   /// Calls until there is no error. Returns none, and notes a problem, if that takes too long.
   template <class Call>
@@ -282,16 +303,19 @@ class OwnWritesRound {
   }
 
   void compareWithServer() {
-    const auto listed = insist([&] { return live().list(); });
+    for (const String& name : namespaces_) compareWithServer(name);
+  }
+  void compareWithServer(const String& namespaceName) {
+    const auto listed = insist([&] { return live(namespaceName).list(); });
     if (!listed) return;
     const auto deadline = realClock().deadlineAfter(kPatience);
     const auto& store = factory_.informerFor<ConfigMap>().store();
     bool same = false;
     while (!same && realClock().now() < deadline) {
       std::size_t found = 0;
-      const auto cached = cached_.resource<ConfigMap>("default").list();
+      const auto cached = maps(namespaceName).list();
       for (const auto& item : listed->items) {
-        const auto object = store.getByKey("default", item.metadata.name);
+        const auto object = store.getByKey(namespaceName, item.metadata.name);
         found += object != nullptr && *object == item ? 1 : 0;
       }
       same = found == listed->items.size() && cached.size() == found;
@@ -335,6 +359,11 @@ class OwnWritesRound {
         faulty_->goSilent(true);
         realClock().sleepFor(std::chrono::milliseconds(upTo(400)), stop);
         faulty_->goSilent(false);
+      } else if (kind <= 98 && options_.namespaces > 0) {
+        const String& name = namespaces_[random() % namespaces_.size()];
+        factory_.removeNamespace(name);
+        realClock().sleepFor(std::chrono::milliseconds(upTo(20)), stop);
+        factory_.addNamespace(name);
       } else {
         faulty_->forgetAll();
       }
@@ -348,6 +377,7 @@ class OwnWritesRound {
   const Options options_;
   ApiServer* const faulty_;
   const Clientset clients_;
+  const Strings namespaces_;
   SharedInformerFactory factory_;
   const CachedClient cached_{clients_, factory_};
   std::mutex resultMutex_;

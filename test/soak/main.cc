@@ -3,8 +3,10 @@
 //   faults [--seeds N] [--minutes M] [--seed S]   rounds of faults, each from a seed of its own
 //   stop [--times N]                              measures how long informers take to stop
 //   queue [--rounds N] [--minutes M] [--seed S]   work queues that end while items fall due
-//   own-writes [--operations N] [--seed S]         a CachedClient under faults; with KUBECONFIG, a
-//                                                 real server without faults
+//   own-writes [--operations N] [--seed S] [--namespaces K]
+//                                                 a CachedClient under faults, with K namespaces
+//                                                 that come and go; with KUBECONFIG, a real server
+//                                                 without faults
 //   informers N [--objects M]                     measures N informers with M objects each
 //   namespaces [--changes N] [--seed S]           namespaces that come and go under load
 //
@@ -98,7 +100,7 @@ int queue(std::uint64_t seed, int rounds, double minutes) {
   return failed == 0 ? 0 : 1;
 }
 
-int ownWrites(std::uint64_t seed, int operations) {
+int ownWrites(std::uint64_t seed, int operations, int namespaces) {
   const auto start = Time::now();
   std::unique_ptr<kube::testing::ApiServer> server;
   if (*environment("KUBECONFIG", "") == '\0') {
@@ -106,8 +108,8 @@ int ownWrites(std::uint64_t seed, int operations) {
         kube::testing::ApiServerOptions{.historyWindow = 1000});
   }
   const kube::Config config = server != nullptr ? server->config() : kube::Config::load();
-  kube::testing::OwnWritesRound round({.seed = seed, .operations = operations}, config,
-                                      server.get());
+  kube::testing::OwnWritesRound round(
+      {.seed = seed, .operations = operations, .namespaces = namespaces}, config, server.get());
   const auto result = round.run();
   fmt::print(
       "seed {}: {} writes, {} failed, {} reads and {} lists of own writes, {} faults, {} problems; "
@@ -178,7 +180,8 @@ int main(int argc, char** argv) {
     }
     if (!args.empty() && args[0] == "own-writes") {
       return ownWrites(static_cast<std::uint64_t>(option("--seed", 1)),
-                       std::max(static_cast<int>(option("--operations", 100'000)), 8));
+                       std::max(static_cast<int>(option("--operations", 100'000)), 8),
+                       static_cast<int>(option("--namespaces", 0)));
     }
     if (args.size() >= 2 && args[0] == "informers") {
       return runMany(std::atoi(args[1].c_str()), static_cast<int>(option("--objects", 10)));
@@ -191,7 +194,7 @@ int main(int argc, char** argv) {
                "usage: kubexx-soak faults [--seeds N] [--minutes M] [--seed S]\n"
                "       kubexx-soak stop [--times N]\n"
                "       kubexx-soak queue [--rounds N] [--minutes M] [--seed S]\n"
-               "       kubexx-soak own-writes [--operations N] [--seed S]\n"
+               "       kubexx-soak own-writes [--operations N] [--seed S] [--namespaces K]\n"
                "       kubexx-soak informers N [--objects M]\n"
                "       kubexx-soak namespaces [--changes N] [--seed S]\n");
     return 2;

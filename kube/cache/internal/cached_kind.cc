@@ -63,15 +63,16 @@ CachedKind::Store CachedKind::current(std::string_view namespaceName) const {
   return store_->versions().know(namespaceName) ? store_ : nullptr;
 }
 
-CachedKind::Store CachedKind::readable(const ResourceRequests& of) const {
-  return policy_ == ReadPolicy::Live ? nullptr : current(namespaceOf(of));
+bool CachedKind::isReadable(const UntypedStore& store, const ResourceRequests& of) {
+  return store.versions().know(namespaceOf(of));
 }
 
 // The informer, if it runs.
 std::shared_ptr<InformerCore> CachedKind::obtain(const ResourceRequests& of) {
   const auto [informer, any] = obtain_(namespaceOf(of), policy_ == ReadPolicy::Cached);
   if (informer == nullptr) {
-    if (any || policy_ == ReadPolicy::Cached) return nullptr;  // it does not have the objects
+    if (any != nullptr || policy_ == ReadPolicy::Cached)
+      return nullptr;  // it does not have the objects
     throw Error(fmt::format(
         "{}: read from the cache: there is no informer of this kind: request it from the factory "
         "first, or choose another ReadPolicy",
@@ -152,8 +153,9 @@ Task<CachedKind::ListOf<void>> CachedKind::list(std::shared_ptr<CachedKind> kind
 
 bool CachedKind::hasIndexValue(const ResourceRequests& of, const Which& which,
                                const void* object) const {
-  const auto informer =
-      policy_ == ReadPolicy::Live ? nullptr : obtain_(namespaceOf(of), false).informer;
+  InformerSet::Covering found;
+  if (policy_ != ReadPolicy::Live) found = obtain_(namespaceOf(of), false);
+  const auto& informer = found.informer != nullptr ? found.informer : found.any;
   if (informer == nullptr) {
     throw Error(fmt::format("{}: index \"{}\": there is no informer of this kind, which has it",
                             of.resource().plural, which.index));
@@ -189,9 +191,9 @@ Task<void> CachedKind::remove(std::shared_ptr<CachedKind> kind, ResourceRequests
                               std::string name, metav1::DeleteOptions options) {
   const bool noted = kind->policy_ != ReadPolicy::Live && options.dryRun.empty();
   const ObjectKey key{of.namespaceName(), String(name)};
-  Object before;
+  OwnWrites::Read before{.behind = true};
   if (const Store store = kind->current(); store != nullptr && noted) {
-    before = kind->own_.find(*store, {key.namespace_, key.name}).object;
+    before = kind->own_.find(*store, {key.namespace_, key.name});
   }
   Request request = of.remove(name);
   request.accept("application/json").body(options);
@@ -200,7 +202,10 @@ Task<void> CachedKind::remove(std::shared_ptr<CachedKind> kind, ResourceRequests
     answer = co_await std::move(request).async().raw();
   } catch (const ApiError& error) {
     // So the object that the cache shows is gone. An earlier try may have deleted it.
-    if (noted && isNotFound(error) && before != nullptr) kind->noteGone(key, before);
+    if (noted && isNotFound(error)) {
+      if (before.object != nullptr) kind->noteGone(key, before.object);
+      if (before.behind) kind->own_.wroteSomething();
+    }
     throw;
   }
   if (noted) kind->noteRemoval(key, answer);

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kube/base/clock.h"
@@ -53,15 +54,14 @@ class CachedKind {
 
   /// Reads without waiting, and without a look at own writes: none if there are any.
   Read tryFind(const ResourceRequests& of, std::string_view name) const {
-    const Store store = readable(of);
-    if (store == nullptr || own_.any()) return std::nullopt;
-    return store->find({of.namespaceName(), name});
+    return tryRead(of, [&](const UntypedStore& store) {
+      return std::optional(store.find({of.namespaceName(), name}));
+    });
   }
   template <class T>
   ListOf<T> tryList(const ResourceRequests& of, const Which& which) const {
-    const Store store = readable(of);
-    if (store == nullptr || own_.any()) return std::nullopt;
-    return listOf<T>(*store, which);
+    return tryRead(of,
+                   [&](const UntypedStore& store) { return ListOf<T>(listOf<T>(store, which)); });
   }
   static Task<Read> find(std::shared_ptr<CachedKind> kind, ResourceRequests of, std::string name);
   /// `which` outlives the task.
@@ -82,7 +82,20 @@ class CachedKind {
                            metav1::DeleteOptions options);
 
  private:
-  Store readable(const ResourceRequests& of) const;
+  // The objects of a namespace that is removed leave the store, maybe during the read.
+  template <class Function>
+  auto tryRead(const ResourceRequests& of, const Function& read) const
+      -> decltype(read(std::declval<const UntypedStore&>())) {
+    const Store store = currentIfAny();
+    if (store == nullptr) return std::nullopt;
+    const std::uint64_t stamp = store->versions().stamp();
+    if (!isReadable(*store, of) || own_.matter(stamp)) return std::nullopt;
+    auto result = read(*store);
+    if (store->versions().stamp() != stamp) return std::nullopt;
+    return result;
+  }
+  Store currentIfAny() const { return policy_ == ReadPolicy::Live ? nullptr : current(); }
+  static bool isReadable(const UntypedStore& store, const ResourceRequests& of);
   Store current() const;
   Store current(std::string_view namespaceName) const;
   static Task<Store> ready(std::shared_ptr<CachedKind> kind, ResourceRequests of);

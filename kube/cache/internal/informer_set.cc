@@ -79,7 +79,7 @@ InformerSet::Covering InformerSet::covering(std::string_view kind,
   const Lock lock(entriesMutex_);
   for (const Entry& entry : entries_) {
     if (entry.removed || entry.kind != kind) continue;
-    result.any = true;
+    if (result.any == nullptr) result.any = entry.informer;
     if (!entry.informer->covers(namespaceName)) continue;
     result.informer = entry.informer;
     break;

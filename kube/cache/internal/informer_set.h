@@ -40,7 +40,7 @@ class InformerSet : public std::enable_shared_from_this<InformerSet> {
   };
   struct Covering {
     Core informer = {};  // null: there is none
-    bool any = false;    // there is an informer of the kind
+    Core any = {};       // an informer of the kind; null: there is none
   };
   using Make = std::function<Made(const std::optional<Strings>& factorysNamespaces)>;
 

@@ -52,6 +52,11 @@ void OwnWrites::wrote(Object object, const UntypedStore* store) {
     lose(version);
   } else {
     const ObjectKey key = type_.keyOf(object.get());
+    const String reached = reachedIn(store->versions(), key.namespace_);
+    const Object shown = store->find({key.namespace_, key.name});
+    // Another client has deleted it, or the server has another history.
+    const bool missed = shown == nullptr || !has(versionOf(shown), version);
+    if (missed && has(reached, version)) loseUnknown();
     const Written* const before = written_.peek(key);
     // Answers of other threads may be late.
     if (before == nullptr || has(version, versionOf(before->object))) {
@@ -74,7 +79,7 @@ void OwnWrites::removed(const ObjectKey& key, const String& uid, String version,
     };
     if (const Written* const own = written_.peek(key)) noteVersion(own->object);
     if (const Object shown = store->find({key.namespace_, key.name})) noteVersion(shown);
-    if (isResourceVersion(version)) noteLatest(version);
+    everUnknown_ = true;
     if (removed_.put(uid, {key, std::move(version), clock_.deadlineAfter(patience_)})) {
       loseUnknown();
     }
@@ -102,12 +107,13 @@ void OwnWrites::lose(const String& version) {
 }
 
 void OwnWrites::loseUnknown() {
-  unknown_ = !forgets_;
+  unknown_ = everUnknown_ = !forgets_;
   ++question_;
 }
 
-std::optional<OwnWrites::Question> OwnWrites::unknown() const {
+std::optional<OwnWrites::Question> OwnWrites::unknown() {
   const Lock lock(entriesMutex_);
+  if (of_ != nullptr) reachedThen_ = of_->all()->get();
   return unknown_ && !incomparable_ ? std::optional(question_) : std::nullopt;
 }
 
@@ -118,6 +124,8 @@ void OwnWrites::answer(Question question, const String& version) {
     incomparable_ = true;
     return;
   }
+  // A server below its informer has another history: the informer will list anew.
+  if (!has(version, reachedThen_) && isResourceVersion(reachedThen_)) return;
   unknown_ = false;
   lose(version);
 }
@@ -125,6 +133,7 @@ void OwnWrites::answer(Question question, const String& version) {
 // ---- Dropping. Every read and write drops what the store has reached meanwhile.
 
 void OwnWrites::noteWhetherAny() {
+  if (!latest_.empty() || everUnknown_) ever_.store(true, std::memory_order_release);
   any_.store(
       written_.size() != 0 || removed_.size() != 0 || !lost_.empty() || unknown_ || incomparable_,
       std::memory_order_release);
@@ -137,8 +146,9 @@ bool OwnWrites::isRemoved(const Object& object) const {
 // Drops entries, and returns whether the store is behind. Reads versions of the store before its
 // objects, so these are at least as new.
 bool OwnWrites::behind(const UntypedStore& store, std::string_view namespaceName) {
+  stampRead_ = store.versions().stamp();
   if (of_ != store.sharedVersions()) {
-    if (of_ != nullptr && !latest_.empty()) lose(latest_);
+    if (of_ != nullptr) startAgain();
     of_ = store.sharedVersions();
     changes_ = of_->changes();
   }
@@ -147,8 +157,22 @@ bool OwnWrites::behind(const UntypedStore& store, std::string_view namespaceName
   dropRemoved(store);
   if (has(store.resourceVersion(), lost_)) lost_ = String();
   noteWhetherAny();
-  return unknown_ || incomparable_ ||
-         (!lost_.empty() && !has(reachedIn(*of_, namespaceName), lost_));
+  stamp_.store(stampRead_, std::memory_order_release);  // after any_
+  if (unknown_ || incomparable_) return true;
+  if (!lost_.empty() && !has(reachedIn(*of_, namespaceName), lost_)) return true;
+  return !forgets_ && !of_->know(namespaceName);
+}
+
+// Returns whether the store's objects that were read since behind() are those of the same
+// namespaces: the objects of one that is removed leave the store.
+bool OwnWrites::isSame(const UntypedStore& store) const {
+  return forgets_ || store.versions().stamp() == stampRead_;
+}
+
+// A list may be older than all that were there before.
+void OwnWrites::startAgain() {
+  if (!latest_.empty()) lose(latest_);
+  if (everUnknown_) loseUnknown();
 }
 
 void OwnWrites::noteChanges(const StoreVersions& versions) {
@@ -160,8 +184,9 @@ void OwnWrites::noteChanges(const StoreVersions& versions) {
     removed_.clear();
     lost_ = latest_ = String();
     loseUnknown();
-  } else if (changes.added != changes_.added && !latest_.empty()) {
-    lose(latest_);
+    everUnknown_ = false;
+  } else if (changes.added != changes_.added) {
+    startAgain();
   }
   changes_ = changes;
 }
@@ -170,6 +195,7 @@ void OwnWrites::noteLatest(const String& version) {
   if (latest_.empty() || has(version, latest_)) latest_ = version;
 }
 
+// An entry of a namespace that is behind may keep younger ones of others, which reads ignore.
 void OwnWrites::dropWritten(const UntypedStore& store) {
   while (const auto* oldest = written_.oldest()) {
     const ObjectKey& key = oldest->first;
@@ -195,7 +221,7 @@ void OwnWrites::dropRemoved(const UntypedStore& store) {
     const Object shown = store.find({entry.key.namespace_, entry.key.name});
     const bool visible = shown != nullptr && type_.uidOf(shown.get()) == uid;
     // Gone from a store that has reached a version at which it was there.
-    if (visible || !has(reached, entry.version)) {
+    if (visible || !has(reached, entry.version) || !isSame(store)) {
       if (clock_.now() < entry.expires) return;
       loseUnknown();
     }
@@ -208,11 +234,14 @@ void OwnWrites::dropRemoved(const UntypedStore& store) {
 OwnWrites::Read OwnWrites::find(const UntypedStore& store, KeyView key) {
   const Lock lock(entriesMutex_);
   if (behind(store, key.namespace_)) return {.behind = true};
+  const String reached = reachedIn(*of_, key.namespace_);
   Object newest = store.find(key);
   const Written* const own = written_.peek({String(key.namespace_), String(key.name)});
-  if (own != nullptr && (newest == nullptr || !has(versionOf(newest), versionOf(own->object)))) {
+  if (own != nullptr && !has(reached, versionOf(own->object)) &&
+      (newest == nullptr || !has(versionOf(newest), versionOf(own->object)))) {
     newest = own->object;
   }
+  if (!isSame(store)) return {.behind = true};
   // The other one, if there is any, was removed before, or is the same object.
   if (newest != nullptr && isRemoved(newest)) newest = nullptr;
   return {.object = std::move(newest)};
@@ -231,11 +260,13 @@ std::optional<std::vector<OwnWrites::Object>> OwnWrites::list(const UntypedStore
     for (const auto& [key, written] : written_) {
       if (!which.namespace_.empty() && key.namespace_ != which.namespace_) continue;
       if (isRemoved(written.object)) continue;
+      if (has(reachedIn(*of_, key.namespace_), versionOf(written.object))) continue;
       const Object shown = store.find({key.namespace_, key.name});
       if (shown != nullptr && has(versionOf(shown), versionOf(written.object))) continue;
       own.emplace(key, written.object);
     }
     objects = listOf<void>(store, which);
+    if (!isSame(store)) return std::nullopt;
     std::erase_if(objects, [&](const Object& object) KUBE_REQUIRES(entriesMutex_) {
       if (isRemoved(object)) return true;
       if (own.empty()) return false;

@@ -70,8 +70,12 @@ class OwnWrites {
 
   // ---- Reading.
 
-  /// Returns whether reads have to look here. If not, the store has everything.
-  bool any() const noexcept { return any_.load(std::memory_order_acquire); }
+  /// Returns whether reads have to look here. If not, the store has everything, as long as its
+  /// versions have this stamp.
+  bool matter(std::uint64_t stamp) const noexcept {
+    const bool seen = stamp_.load(std::memory_order_acquire) == stamp;  // before any_
+    return any_.load(std::memory_order_acquire) || (!seen && ever_.load(std::memory_order_acquire));
+  }
   struct Read {
     Object object = {};   // null: there is none
     bool behind = false;  // nothing is known: ask the server
@@ -84,7 +88,7 @@ class OwnWrites {
   // server for its current version, and passes it on.
 
   using Question = std::uint64_t;
-  std::optional<Question> unknown() const;
+  std::optional<Question> unknown();
   void answer(Question question, const String& version);
 
   /// The number of entries.
@@ -106,10 +110,12 @@ class OwnWrites {
   const String& versionOf(const Object& object) const {
     return type_.resourceVersionOf(object.get());
   }
+  bool isSame(const UntypedStore& store) const KUBE_REQUIRES(entriesMutex_);
   bool isRemoved(const Object& object) const KUBE_REQUIRES(entriesMutex_);
   bool behind(const UntypedStore& store, std::string_view namespaceName)
       KUBE_REQUIRES(entriesMutex_);
   void noteChanges(const StoreVersions& versions) KUBE_REQUIRES(entriesMutex_);
+  void startAgain() KUBE_REQUIRES(entriesMutex_);
   void noteLatest(const String& version) KUBE_REQUIRES(entriesMutex_);
   void dropWritten(const UntypedStore& store) KUBE_REQUIRES(entriesMutex_);
   void dropRemoved(const UntypedStore& store) KUBE_REQUIRES(entriesMutex_);
@@ -122,18 +128,24 @@ class OwnWrites {
   const bool forgets_;
   Clock& clock_;
   std::atomic<bool> any_{false};
+  std::atomic<bool> ever_{false};        // something was written
+  std::atomic<std::uint64_t> stamp_{0};  // of the store that was read last
   mutable Mutex entriesMutex_;
   ByKey written_ KUBE_GUARDED_BY(entriesMutex_);
   ByUid removed_ KUBE_GUARDED_BY(entriesMutex_);
   String lost_ KUBE_GUARDED_BY(entriesMutex_);    // the latest version of a dropped entry
   String latest_ KUBE_GUARDED_BY(entriesMutex_);  // the latest known version of all own writes
   bool unknown_ KUBE_GUARDED_BY(entriesMutex_) = false;
+  // There was a write of which the version is not known: a deletion, mostly.
+  bool everUnknown_ KUBE_GUARDED_BY(entriesMutex_) = false;
   bool incomparable_ KUBE_GUARDED_BY(entriesMutex_) =
       false;  // the server's versions are no numbers
   Question question_ KUBE_GUARDED_BY(entriesMutex_) = 0;
+  String reachedThen_ KUBE_GUARDED_BY(entriesMutex_);  // by the store at the last question
   // The store that was read last.
   std::shared_ptr<const StoreVersions> of_ KUBE_GUARDED_BY(entriesMutex_);
   StoreVersions::Changes changes_ KUBE_GUARDED_BY(entriesMutex_);
+  std::uint64_t stampRead_ KUBE_GUARDED_BY(entriesMutex_) = 0;
 };
 
 // ---- Implementation.

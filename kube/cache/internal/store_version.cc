@@ -75,10 +75,16 @@ Task<bool> StoreVersion::wait(std::shared_ptr<StoreVersion> of, String version,
 
 // ---- The versions of namespaces.
 
+std::uint64_t StoreVersions::newStamp() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 void StoreVersions::add(const String& namespaceName, std::shared_ptr<StoreVersion> version) {
   const Lock lock(partsMutex_);
   parts_[namespaceName] = std::move(version);
   ++changes_.added;
+  stamp_ = newStamp();
   setOldest();
 }
 
@@ -88,13 +94,17 @@ void StoreVersions::remove(std::string_view namespaceName) {
   if (part == parts_.end()) return;
   part->second->end();
   parts_.erase(part);
+  stamp_ = newStamp();
   setOldest();
 }
 
 void StoreVersions::reached(const std::shared_ptr<StoreVersion>& part, const String& version) {
   const Lock lock(partsMutex_);
   const bool oldest = split_ && part->get() == all_->get();
-  if (part->set(version)) ++changes_.back;
+  if (part->set(version)) {
+    ++changes_.back;
+    stamp_ = newStamp();
+  }
   if (!split_ || part == all_) return;
   // Only a version that was the oldest, or is now, changes that of the whole store.
   const auto order = tryCompareResourceVersions(all_->get(), version);

@@ -89,11 +89,13 @@ class StoreVersions {
   /// Returns whether the store has listed them, too.
   bool know(std::string_view namespaceName) const;
 
+  /// A number that no store has had before, and that changes whenever a version goes back, or a
+  /// namespace is added or removed.
+  std::uint64_t stamp() const noexcept { return stamp_.load(std::memory_order_acquire); }
   /// How often a version has gone back, and how often a namespace was added.
   struct Changes {
     std::uint64_t back = 0;
     std::uint64_t added = 0;
-    bool operator==(const Changes&) const = default;
   };
   Changes changes() const;
 
@@ -107,6 +109,7 @@ class StoreVersions {
     return only_.empty() || only_ == namespaceName;
   }
   void setOldest() KUBE_REQUIRES(partsMutex_);
+  static std::uint64_t newStamp() noexcept;
 
   bool split_ = false;
   String only_;
@@ -114,6 +117,7 @@ class StoreVersions {
   mutable Mutex partsMutex_;  // locked before a version's
   Parts parts_ KUBE_GUARDED_BY(partsMutex_);
   Changes changes_ KUBE_GUARDED_BY(partsMutex_);
+  std::atomic<std::uint64_t> stamp_{newStamp()};  // set with partsMutex_ held
 };
 
 }  // namespace kube::detail
