@@ -6,8 +6,8 @@
 #include <deque>
 
 #include "kube/base/error.h"
-#include "kube/base/internal/after_turn.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/internal/threads/after_turn.h"
 #include "kube/base/task_threads.h"
 
 namespace kube::detail {

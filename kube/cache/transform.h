@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "kube/meta/internal/object_access.h"
+#include "kube/meta/object_key.h"
 #include "kube/meta/unstructured.h"
 #include "kube/meta/v1.h"
 

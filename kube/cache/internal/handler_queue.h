@@ -23,9 +23,9 @@
 
 #include "kube/base/clock.h"
 #include "kube/base/executor.h"
-#include "kube/base/internal/after_turn.h"
 #include "kube/base/internal/condition.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/internal/threads/after_turn.h"
 #include "kube/base/log.h"
 #include "kube/base/task.h"
 #include "kube/base/task_threads.h"

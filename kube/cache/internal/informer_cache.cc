@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "kube/base/internal/after_turn.h"
 #include "kube/base/internal/finally.h"
+#include "kube/base/internal/threads/after_turn.h"
 
 namespace kube::detail {
 

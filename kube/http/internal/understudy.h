@@ -14,8 +14,8 @@
 #include <optional>
 #include <thread>
 
-#include "kube/base/internal/after_turn.h"
 #include "kube/base/internal/mutex.h"
+#include "kube/base/internal/threads/after_turn.h"
 #include "kube/http/internal/descriptor.h"
 
 namespace kube::detail {

@@ -1,4 +1,4 @@
-#include "kube/base/internal/after_turn.h"
+#include "kube/base/internal/threads/after_turn.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "kube/base/internal/own_thread.h"
+#include "kube/base/internal/threads/own_thread.h"
 
 #include <exception>
 #include <thread>
