@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "kube/base/internal/no_threads_testing.h"
 #include "kube/http/transport.h"
@@ -11,9 +13,9 @@ namespace kube {
 namespace {
 
 TEST(AnswerQueueTest, AnswersAgainWhenThereAreThreadsAgain) {
-  TaskThreads threads;
+  std::optional<TaskThreads> threads(std::in_place);
   AnswerQueue answers([](const std::string& target) { return ServerResponse{.body = target}; }, 1,
-                      threads);
+                      *threads);
   const HttpServer server({}, [&](const ServerRequest& request, const Responder& responder) {
     if (request.target == "/direct") return responder.send({.body = "direct"});
     answers.ask(request.target, responder);
@@ -28,6 +30,7 @@ TEST(AnswerQueueTest, AnswersAgainWhenThereAreThreadsAgain) {
     EXPECT_EQ(ask("/first").status, 500);
   }
   EXPECT_EQ(ask("/second").body, "/second");
+  threads.reset();  // its tasks use the queue
 }
 
 }  // namespace
